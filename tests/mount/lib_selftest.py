@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""The helper itself: a view comes up, answers, comes up again, and leaves nothing behind."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
+
+from mounted import View, equal, is_mounted, main, true  # noqa: E402
+
+TREE = {'a.txt': 'trunk\n', 'third_party/b/spec_cpp/include/h.h': 'spec\n', 'include/h.h': 'trunk\n'}
+
+
+def a_view_is_mounted_and_taken_down():
+    with View(TREE, 'b', opts=['-p', 'flagtree']) as v:
+        equal(v.read('a.txt'), b'trunk\n', 'a.txt')
+        v.remount()
+        equal(v.read('a.txt'), b'trunk\n', 'a.txt after a remount')
+        mnt, tmp = v.mnt, v.tmp
+    true(not is_mounted(mnt), 'nothing is mounted afterwards')
+    true(not os.path.exists(tmp), 'the temporary directory is gone')
+
+
+def a_background_mount_answers_when_the_command_returns():
+    with View(TREE, 'b', opts=['-p', 'flagtree'], foreground=False) as v:
+        equal(v.read('include/h.h'), b'spec\n', 'include/h.h')
+
+
+def a_failing_test_unmounts_too():
+    mnt = None
+    try:
+        with View(TREE, 'b', opts=['-p', 'flagtree']) as v:
+            mnt = v.mnt
+            raise KeyError('on purpose')
+    except KeyError:
+        pass
+    true(mnt and not is_mounted(mnt), 'nothing is mounted after an exception')
+
+
+main(a_view_is_mounted_and_taken_down, a_background_mount_answers_when_the_command_returns, a_failing_test_unmounts_too)
