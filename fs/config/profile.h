@@ -47,6 +47,7 @@ struct profile_rule {
 				 * component of a graft or link may be a glob: then `at` is the directory
 				 * in which each match appears under its own name */
 	char *content;          /* file: its content; a newline is not added */
+	char *when;             /* "if": the rule is there only if ROOT has this path; or NULL */
 	char *unless;           /* map: off for a backend in whose `from` this path exists, or NULL */
 	bool opaque;            /* map: its root hides the lower layers' directory at `at` */
 	bool hijack;            /* map: only what FlagTree's spec_path would find, see rule.h */
@@ -71,6 +72,7 @@ struct profile {
 	struct profile_rule *rules;
 	size_t n_rules;
 	struct strv hide;       /* patterns on view paths; of trunk and spec layers only */
+	struct strv hide_links; /* the same, for symlinks only */
 	struct strv redirect;   /* directories of the view that bypass FUSE when scratch's alone */
 	struct write_rule *writes;
 	size_t n_writes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which backends a checkout has, as one profile sees it. The only part of layout that looks at a
- * file system.
+ * Which backends a checkout has, as one profile sees it. Apart from checkout.h the only part of
+ * layout that looks at a file system.
  */
 #ifndef SPECFS_LAYOUT_BACKEND_H
 #define SPECFS_LAYOUT_BACKEND_H

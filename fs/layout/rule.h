@@ -20,7 +20,8 @@ struct rule {
 	char *from;             /* clean and relative to ROOT, or absolute; without the glob */
 	char *glob;             /* graft, link: pattern of the names in `from` that appear in `at`, or NULL */
 	char *content;          /* file */
-	char *unless;           /* map, or NULL */
+	char *when;             /* path of ROOT that must exist, or NULL; see checkout_settle() */
+	char *unless;           /* map: path of `from` that must not exist, or NULL; the same */
 	bool opaque;
 	bool hijack;
 	bool packages_opaque;   /* from the profile; maps of Python only */

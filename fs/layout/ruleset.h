@@ -33,8 +33,11 @@ void ruleset_free(struct ruleset *rs);
 DEFINE_CLEANUP(ruleset, struct ruleset, ruleset_free)
 #define cleanup_ruleset CLEANUP(cleanup_ruleset_p)
 
-/** ruleset_hides - does [hide] keep this path of trunk and spec layers out of the view? */
-bool ruleset_hides(const struct ruleset *rs, const char *path, bool is_dir);
+/**
+ * ruleset_hides - does [hide] keep this path of trunk and spec layers out of the view?
+ * @is_link: it is a symlink; left-over links are told from real directories and files by that
+ */
+bool ruleset_hides(const struct ruleset *rs, const char *path, bool is_dir, bool is_link);
 
 /** ruleset_map_of - the highest shadow map whose place covers @path (patterns included), or NULL */
 const struct rule *ruleset_map_of(const struct ruleset *rs, const char *path, bool is_dir,
