@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changes to a view, by view path: each is routed, copied up if need be, and done so that a crash
+ * leaves the old or the new state. Callers hold whatever keeps the paths true meanwhile.
+ */
+#ifndef SPECFS_LAYER_CHANGE_H
+#define SPECFS_LAYER_CHANGE_H
+
+#include <sys/types.h>
+#include <time.h>
+
+#include "layer/view.h"
+
+/* Who asks: the owner of new objects. */
+struct cred {
+	uid_t uid;
+	gid_t gid;
+};
+
+/**
+ * change_create - make a regular file
+ * @parent: the directory's struct found, @dir its path
+ * @mode:   permission bits, umask applied
+ * @ret_fd: a descriptor open O_RDWR on the new file, also where @mode would not allow it
+ *
+ * Returns 0, -EEXIST, -EROFS, ...
+ */
+int change_create(struct view *v, const char *dir, const struct found *parent, const char *name,
+		  mode_t mode, const struct cred *who, struct found *ret, int *ret_fd);
+
+/** change_mknod - make a fifo, socket, device or (S_IFREG) file; otherwise as change_create() */
+int change_mknod(struct view *v, const char *dir, const struct found *parent, const char *name,
+		 mode_t mode, dev_t rdev, const struct cred *who, struct found *ret);
+int change_mkdir(struct view *v, const char *dir, const struct found *parent, const char *name,
+		 mode_t mode, const struct cred *who, struct found *ret);
+int change_symlink(struct view *v, const char *dir, const struct found *parent, const char *name,
+		   const char *text, const struct cred *who, struct found *ret);
+
+/**
+ * change_link - give an object a second name
+ *
+ * Copies it up first where both names' changes go to one layer; -EXDEV where they go to two.
+ * @from_f is updated if it was copied up.
+ */
+int change_link(struct view *v, const char *from, struct found *from_f, const char *dir,
+		const struct found *parent, const char *name, struct found *ret);
+
+/** change_unlink - remove a non-directory: in place, and hidden if a lower layer would show one */
+int change_unlink(struct view *v, const char *path, const struct found *f);
+
+/** change_rmdir - remove a directory; -ENOTEMPTY exactly if the view shows a name in it */
+int change_rmdir(struct view *v, const char *path, const struct found *f);
+
+/**
+ * change_rename - rename anything to anywhere in the view
+ * @from_f: what is at @from
+ * @to_f:   what is at @to, or NULL
+ * @to_parent: the directory @to is in
+ * @flags:  0, RENAME_NOREPLACE or RENAME_EXCHANGE
+ *
+ * Returns 0; -EEXIST, -ENOTEMPTY, -EISDIR, -ENOTDIR as rename(2) does; -EINVAL for an exchange
+ * across layers. On failure nothing has changed.
+ */
+int change_rename(struct view *v, const char *from, const struct found *from_f, const char *to,
+		  const struct found *to_f, const struct found *to_parent, unsigned flags);
+
+/* Which attributes change_attrs() sets. */
+enum {
+	CHANGE_MODE = 1 << 0,
+	CHANGE_UID = 1 << 1,
+	CHANGE_GID = 1 << 2,
+	CHANGE_ATIME = 1 << 3,
+	CHANGE_MTIME = 1 << 4,
+};
+
+struct attr_change {
+	unsigned valid;         /* CHANGE_* */
+	mode_t mode;
+	uid_t uid;
+	gid_t gid;
+	struct timespec atime;  /* may be UTIME_NOW */
+	struct timespec mtime;
+};
+
+/**
+ * change_prepare - route an edit of an existing object and copy it up if need be
+ * @f:    updated if it was copied up
+ * @size: as for copyup()
+ *
+ * Returns 0 when @f's owner may be changed in place, -EROFS if a rule denies it.
+ */
+int change_prepare(struct view *v, const char *path, struct found *f, off_t size);
+
+/** change_attrs - set attributes of what change_prepare() has prepared
+ * @fd: a descriptor of it (O_PATH is enough); for one that has lost its name */
+int change_attrs(int fd, const struct attr_change *c);
+
+#endif

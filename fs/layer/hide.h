@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The hide list of a spec directory: .specfs-hide, one path or glob a line, "#" comments. It hides
+ * lower layers, never its own directory's files. Read again whenever the file has changed.
+ */
+#ifndef SPECFS_LAYER_HIDE_H
+#define SPECFS_LAYER_HIDE_H
+
+#include <stdbool.h>
+
+#include "layer/layer.h"
+
+#define HIDE_FILE ".specfs-hide"
+#define BASE_FILE ".specfs-base"
+
+struct hide;
+
+/** hide_new - @l: the spec layer, borrowed */
+int hide_new(const struct layer *l, struct hide **ret);
+void hide_free(struct hide *h);
+
+/** hide_covers - does the list hide @rel, a path relative to the spec directory? thread-safe */
+bool hide_covers(struct hide *h, const char *rel, bool is_dir);
+
+/**
+ * hide_add - add a line for @rel and publish the new list at once
+ *
+ * Nothing happens if the list covers @rel already. Returns 0 or a negative errno; the old list is
+ * whole after a failure. thread-safe
+ */
+int hide_add(struct hide *h, const char *rel, bool is_dir);
+
+#endif
