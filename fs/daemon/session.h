@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A session: one view, mounted. Sets up the FUSE session, its worker threads and their end. The
+ * command decides what is mounted where and in which process.
+ */
+#ifndef SPECFS_DAEMON_SESSION_H
+#define SPECFS_DAEMON_SESSION_H
+
+#include <stdbool.h>
+
+#include "base/diag.h"
+#include "layer/view.h"
+
+enum cache_mode {
+	CACHE_AUTO,     /* the kernel caches, a watcher tells it what changed underneath */
+	CACHE_STRICT,   /* nothing is cached without asking */
+	CACHE_TTL,      /* the kernel caches for ttl_sec */
+};
+
+struct session_options {
+	const char *mountpoint;         /* real path of an existing directory */
+	enum cache_mode cache;
+	double ttl_sec;                 /* CACHE_TTL */
+	bool readonly;
+	bool allow_other;
+	bool allow_root;
+	unsigned max_threads;           /* 0: chosen from the number of CPUs */
+	bool debug_fuse;                /* libfuse prints every request to stderr */
+	const char *source;             /* first field of the mount table */
+};
+
+struct session;
+
+/**
+ * session_new - mount a view
+ * @v: borrowed; outlives the session
+ *
+ * The mount exists afterwards, but nobody answers before session_loop(). Returns 0, -ENOENT or
+ * -EACCES (no /dev/fuse, with what to do in @d), or what mounting gave.
+ */
+int session_new(struct view *v, const struct session_options *o, struct diag *d,
+		struct session **ret);
+
+/**
+ * session_loop - answer requests until the mount is gone
+ * @ready_fd: gets one byte once requests are answered, then is closed; -1: nobody waits
+ *
+ * SIGTERM, SIGINT and SIGHUP unmount. Returns 0, or a negative errno if the session broke.
+ */
+int session_loop(struct session *s, int ready_fd);
+
+/** session_free - unmount if need be and release everything */
+void session_free(struct session *s);
+
+DEFINE_CLEANUP(session, struct session, session_free)
+#define cleanup_session CLEANUP(cleanup_session_p)
+
+#endif
