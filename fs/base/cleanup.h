@@ -51,7 +51,7 @@ static inline void cleanup_dir_p(DIR **d)
 
 /** steal_ptr - return what *@pp points to and leave NULL behind: ownership moves to the caller */
 #define steal_ptr(pp)                                                                              \
-	({                                                                                         \
+	__extension__({                                                                            \
 		__typeof__(*(pp)) stolen_ = *(pp);                                                 \
 		*(pp) = NULL;                                                                      \
 		stolen_;                                                                           \
