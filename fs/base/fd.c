@@ -102,6 +102,20 @@ int fd_open_beneath(int root_fd, const char *path, int flags, mode_t mode)
 	return open_once(dir, path, flags, mode);
 }
 
+int fd_open_follow(int root_fd, const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = (unsigned)(flags | O_CLOEXEC),
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	long fd;
+
+	do
+		fd = syscall(SYS_openat2, root_fd, *path ? path : ".", &how, sizeof(how));
+	while (fd < 0 && errno == EAGAIN);
+	return fd < 0 ? -errno : (int)fd;
+}
+
 int fd_open_parent(int root_fd, const char *path, const char **ret_name)
 {
 	const char *slash = strrchr(path, '/');

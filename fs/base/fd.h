@@ -29,6 +29,13 @@
  */
 int fd_open_beneath(int root_fd, const char *path, int flags, mode_t mode);
 
+/**
+ * fd_open_follow - open @path below @root_fd, symlinks followed as long as they stay below it
+ *
+ * Returns a descriptor, or a negative errno; -EXDEV if a link leads out of @root_fd.
+ */
+int fd_open_follow(int root_fd, const char *path, int flags);
+
 /** fd_open_parent - open (O_PATH) the directory that holds @path; *@ret_name points into @path */
 int fd_open_parent(int root_fd, const char *path, const char **ret_name);
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/strbuf.h"
 #include "layout/rule.h"
 
 enum layer_kind {
@@ -47,6 +48,9 @@ bool layer_path(const struct layer *l, const char *path, struct strbuf *ret);
 
 /** layer_real_path - the absolute path of view path @path in the layer, for people */
 int layer_real_path(const struct layer *l, const char *path, struct strbuf *ret);
+
+/** layer_clear - free and close what the layer owns */
+void layer_clear(struct layer *l);
 
 /**
  * layer_open_dir - open (O_PATH) the directory at view path @path of the layer

@@ -25,6 +25,8 @@ struct stack {
 	unsigned n;
 	const struct ruleset *rules;    /* borrowed; NULL without a profile */
 	int root_fd;                    /* ROOT, O_PATH; -1 if the view has no checkout */
+	struct stat root_st;            /* of ROOT (or the lowest layer) when the view was opened: owner of
+					 * what no layer has on disk, and its times */
 	struct inomap *inos;
 };
 
@@ -37,8 +39,6 @@ struct found {
 	uint64_t parts;         /* directories: bit i: layer i is part of it (or has a place below it) */
 	bool via_link;          /* a symlink of a spec directory, served as the file it leads to */
 	bool virtual;           /* a directory, file or link that no layer has on disk */
-	bool lower;             /* a layer below the owner (for a directory: below all its parts that
-				 * count) has something at this name that would show if this went */
 	bool implied;           /* a directory that scratch holds only for what was copied up below it */
 };
 
@@ -48,6 +48,27 @@ struct dirset {
 	uint64_t parts;
 	int fd[STACK_MAX];      /* O_PATH, or -1 where a part has no directory on disk */
 };
+
+/**
+ * stack_init - an empty stack: no layer, no descriptor
+ *
+ * Layers are then appended with stack_add(); stack_clear() closes and frees everything in it.
+ */
+void stack_init(struct stack *st);
+void stack_clear(struct stack *st);
+
+/**
+ * stack_add - append the next lower layer
+ * @l: taken: its strings and base_fd belong to the stack after success
+ *
+ * Returns the layer's index, -E2BIG beyond STACK_MAX, or -ENOMEM.
+ */
+int stack_add(struct stack *st, const struct layer *l);
+
+/**
+ * stack_settle - to be called once all layers are there: device of the lowest layer, times, owner
+ */
+int stack_settle(struct stack *st);
 
 /** stack_root - describe the root of the view */
 int stack_root(const struct stack *st, struct found *ret);

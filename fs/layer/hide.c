@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* The hide list of a spec directory: see hide.h. */
+#include "layer/hide.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/glob.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+
+enum { HIDE_MAX = 1 << 20 };
+
+struct hide {
+	const struct layer *layer;
+	char *path;                     /* of the file, below the layer's base_fd */
+	pthread_rwlock_t lock;          /* guards what follows */
+	bool loaded;
+	struct object seen;             /* the file's stat when it was read; all zero: there was none */
+	struct strv patterns;
+};
+
+int hide_new(const struct layer *l, struct hide **ret)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	struct hide *h;
+	int r = path_join(&path, l->dir, HIDE_FILE);
+
+	if (r < 0)
+		return r;
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return -ENOMEM;
+	h->layer = l;
+	h->path = strbuf_detach(&path);
+	pthread_rwlock_init(&h->lock, NULL);
+	if (!h->path) {
+		hide_free(h);
+		return -ENOMEM;
+	}
+	*ret = h;
+	return 0;
+}
+
+void hide_free(struct hide *h)
+{
+	if (!h)
+		return;
+	strv_clear(&h->patterns);
+	pthread_rwlock_destroy(&h->lock);
+	free(h->path);
+	free(h);
+}
+
+/* What the file's stat says now; all zero where there is no regular file. */
+static void look(const struct hide *h, struct object *ret)
+{
+	if (object_stat(h->layer->base_fd, h->path, ret) < 0 || !S_ISREG(ret->st.st_mode))
+		*ret = (struct object){ 0 };
+}
+
+static bool unchanged(const struct object *a, const struct object *b)
+{
+	return a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev &&
+	       a->st.st_size == b->st.st_size &&
+	       a->st.st_ctim.tv_sec == b->st.st_ctim.tv_sec &&
+	       a->st.st_ctim.tv_nsec == b->st.st_ctim.tv_nsec;
+}
+
+/* Cut trailing white space, but not a blank that a backslash keeps. */
+static size_t line_len(const char *line, size_t len)
+{
+	while (len && (line[len - 1] == '\r' || line[len - 1] == ' ' || line[len - 1] == '\t') &&
+	       !(len > 1 && line[len - 2] == '\\'))
+		len--;
+	return len;
+}
+
+static int parse(const char *text, struct strv *ret)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		size_t keep = line_len(text, len);
+
+		if (keep && *text != '#') {
+			int r = strv_addn(ret, text, keep);
+
+			if (r < 0)
+				return r;
+		}
+		text += len;
+		text += *text == '\n';
+	}
+	return 0;
+}
+
+static int read_text(const struct hide *h, struct strbuf *ret)
+{
+	cleanup_fd int fd = fd_open_beneath(h->layer->base_fd, h->path, O_RDONLY | O_NONBLOCK, 0);
+
+	if (fd == -ENOENT || fd == -ENOTDIR)
+		return 0;
+	return fd < 0 ? fd : fd_read_all(fd, HIDE_MAX, ret);
+}
+
+/* Read the list again; the write lock is held. The old one stays if that fails. */
+static int reload(struct hide *h, const struct object *now)
+{
+	cleanup_strbuf struct strbuf text = STRBUF_INIT;
+	struct strv patterns = STRV_INIT;
+	int r = now->st.st_ino ? read_text(h, &text) : 0;
+
+	if (!r)
+		r = parse(text.buf, &patterns);
+	if (r < 0) {
+		strv_clear(&patterns);
+		return r;
+	}
+	strv_clear(&h->patterns);
+	h->patterns = patterns;
+	h->seen = *now;
+	h->loaded = true;
+	return 0;
+}
+
+bool hide_covers(struct hide *h, const char *rel, bool is_dir)
+{
+	struct object now;
+	bool hit;
+
+	look(h, &now);
+	pthread_rwlock_rdlock(&h->lock);
+	if (!h->loaded || !unchanged(&h->seen, &now)) {
+		pthread_rwlock_unlock(&h->lock);
+		pthread_rwlock_wrlock(&h->lock);
+		(void)reload(h, &now); /* an unreadable list: what it said last stays in force */
+	}
+	hit = h->patterns.n && glob_covers(&h->patterns, rel, is_dir);
+	pthread_rwlock_unlock(&h->lock);
+	return hit;
+}
+
+/* The line that hides exactly @rel. */
+static int exact_line(const char *rel, bool is_dir, struct strbuf *ret)
+{
+	size_t len = strlen(rel);
+
+	if (strchr(rel, '\n'))
+		return -EINVAL;
+	strbuf_addc(ret, '/');
+	for (size_t i = 0; i < len; i++) {
+		bool last_blank = i + 1 == len && (rel[i] == ' ' || rel[i] == '\t' || rel[i] == '\r');
+
+		if (strchr("*?[\\", rel[i]) || last_blank)
+			strbuf_addc(ret, '\\');
+		strbuf_addc(ret, rel[i]);
+	}
+	strbuf_adds(ret, is_dir ? "/\n" : "\n");
+	return strbuf_failed(ret);
+}
+
+/* Write the list with one more line; the write lock is held. */
+static int append_line(struct hide *h, const char *rel, bool is_dir)
+{
+	cleanup_strbuf struct strbuf text = STRBUF_INIT;
+	cleanup_fd int dir = -1;
+	char tmp[48];
+	const char *name;
+	struct object now;
+	int r = read_text(h, &text);
+
+	if (r < 0)
+		return r;
+	if (text.len && text.buf[text.len - 1] != '\n')
+		strbuf_addc(&text, '\n');
+	r = exact_line(rel, is_dir, &text);
+	if (r < 0)
+		return r;
+	dir = fd_open_parent(h->layer->base_fd, h->path, &name);
+	if (dir < 0)
+		return dir;
+	snprintf(tmp, sizeof(tmp), ".specfs-tmp.hide.%d", (int)getpid());
+	r = fd_replace_file(dir, name, tmp, 0644, text.buf, text.len);
+	if (r < 0)
+		return r;
+	look(h, &now);
+	return reload(h, &now);
+}
+
+int hide_add(struct hide *h, const char *rel, bool is_dir)
+{
+	int r = 0;
+
+	if (hide_covers(h, rel, is_dir))
+		return 0;
+	pthread_rwlock_wrlock(&h->lock);
+	if (!glob_covers(&h->patterns, rel, is_dir))
+		r = append_line(h, rel, is_dir);
+	pthread_rwlock_unlock(&h->lock);
+	return r;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Marks in scratch: see mark.h. They are reached through /proc/self/fd, since the xattr calls take
+ * no directory descriptor; lgetxattr does not follow the last component.
+ */
+#include "layer/mark.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+enum { MARK_PATH_MAX = 32 + 256, MARK_LIST_MAX = 1024 };
+
+/* The /proc path of @name in @dir_fd. */
+static const char *mark_path(int dir_fd, const char *name, char buf[MARK_PATH_MAX])
+{
+	snprintf(buf, MARK_PATH_MAX, "/proc/self/fd/%d/%s", dir_fd, name);
+	return buf;
+}
+
+/* Does a list of names hold @name? */
+static bool list_has(const char *list, ssize_t n, const char *name)
+{
+	for (const char *p = list; p < list + n; p += strlen(p) + 1)
+		if (!strcmp(p, name))
+			return true;
+	return false;
+}
+
+static bool has_mark(int dir_fd, const char *name, const char *mark)
+{
+	char path[MARK_PATH_MAX];
+
+	return lgetxattr(mark_path(dir_fd, name, path), mark, NULL, 0) >= 0;
+}
+
+bool mark_is_whiteout(int dir_fd, const char *name, const struct object *o)
+{
+	return o->st.st_mode == MARK_WHITEOUT_MODE && !o->st.st_size &&
+	       has_mark(dir_fd, name, MARK_WHITEOUT);
+}
+
+void mark_read_dir(int dir_fd, const char *name, bool *ret_opaque, bool *ret_implied)
+{
+	char path[MARK_PATH_MAX];
+	char list[MARK_LIST_MAX];
+	ssize_t n = llistxattr(mark_path(dir_fd, name, path), list, sizeof(list));
+
+	*ret_opaque = false;
+	*ret_implied = false;
+	if (n > 0) {
+		*ret_opaque = list_has(list, n, MARK_OPAQUE);
+		*ret_implied = list_has(list, n, MARK_IMPLIED);
+	} else if (n < 0 && errno == ERANGE) {
+		*ret_opaque = has_mark(dir_fd, name, MARK_OPAQUE);
+		*ret_implied = has_mark(dir_fd, name, MARK_IMPLIED);
+	}
+}
+
+uint64_t mark_read_ino(int dir_fd, const char *name)
+{
+	char path[MARK_PATH_MAX];
+	char text[24];
+	ssize_t n = lgetxattr(mark_path(dir_fd, name, path), MARK_INO, text, sizeof(text) - 1);
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	return strtoull(text, NULL, 10);
+}
+
+static int set(int fd, const char *name, const char *value)
+{
+	char path[32];
+
+	if (setxattr(fd_proc_path(fd, path), name, value, strlen(value), 0) < 0)
+		return -errno;
+	return 0;
+}
+
+int mark_set(int fd, const char *name)
+{
+	return set(fd, name, "y");
+}
+
+int mark_set_ino(int fd, uint64_t ino)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)ino);
+	return set(fd, MARK_INO, text);
+}
+
+int mark_remove(int fd, const char *name)
+{
+	char path[32];
+
+	if (removexattr(fd_proc_path(fd, path), name) < 0 && errno != ENODATA)
+		return -errno;
+	return 0;
+}
+
+int mark_supported(int dir_fd)
+{
+	cleanup_fd int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = mark_set(fd, MARK_PREFIX "probe");
+	return r < 0 ? r : mark_remove(fd, MARK_PREFIX "probe");
+}

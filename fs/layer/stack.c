@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the layers merge: see stack.h. A look-up asks the layers of the parent directory one after the
+ * other, highest first, for their candidate (candidate.h) and stops where one ends the search.
+ */
+#include "layer/stack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "layer/candidate.h"
+#include "layer/listing.h"
+#include "layer/mark.h"
+
+void stack_init(struct stack *st)
+{
+	*st = (struct stack){ .root_fd = -1 };
+	for (unsigned i = 0; i < STACK_MAX; i++)
+		st->layers[i].base_fd = -1;
+}
+
+void stack_clear(struct stack *st)
+{
+	for (unsigned i = 0; i < st->n; i++) {
+		hide_free(st->hides[i]);
+		layer_clear(&st->layers[i]);
+	}
+	if (st->root_fd >= 0)
+		close(st->root_fd);
+	inomap_free(st->inos);
+	stack_init(st);
+}
+
+int stack_add(struct stack *st, const struct layer *l)
+{
+	struct hide *h = NULL;
+
+	if (st->n == STACK_MAX)
+		return -E2BIG;
+	st->layers[st->n] = *l;
+	if (l->kind == LAYER_SPEC) {
+		int r = hide_new(&st->layers[st->n], &h);
+
+		if (r < 0)
+			return r;
+	}
+	st->hides[st->n] = h;
+	return (int)st->n++;
+}
+
+int stack_settle(struct stack *st)
+{
+	const struct layer *lowest = NULL;
+	struct object o;
+	int r;
+
+	for (unsigned i = 0; i < st->n; i++)
+		if (st->layers[i].base_fd >= 0 && st->layers[i].kind != LAYER_GENERATED)
+			lowest = &st->layers[i];
+	if (!lowest)
+		return -EINVAL;
+	r = object_stat(lowest->base_fd, "", &o);
+	if (r < 0)
+		return r;
+	st->root_st = o.st;
+	if (o.btime_nsec)
+		st->root_st.st_mtim = (struct timespec){
+			.tv_sec = (time_t)(o.btime_nsec / 1000000000u),
+			.tv_nsec = (long)(o.btime_nsec % 1000000000u),
+		};
+	st->root_st.st_atim = st->root_st.st_mtim;
+	st->root_st.st_ctim = st->root_st.st_mtim;
+	return inomap_new(o.st.st_dev, &st->inos);
+}
+
+void dirset_init(struct dirset *ds)
+{
+	ds->path = "";
+	ds->parts = 0;
+	memset(ds->fd, 0xff, sizeof(ds->fd));
+}
+
+void dirset_close(struct dirset *ds)
+{
+	for (uint64_t left = ds->parts; left; left &= left - 1) {
+		int i = __builtin_ctzll(left);
+
+		if (ds->fd[i] >= 0)
+			close(ds->fd[i]);
+	}
+	dirset_init(ds);
+}
+
+static bool is_gone(int err)
+{
+	return err == -ENOENT || err == -ENOTDIR || err == -ELOOP;
+}
+
+int stack_open_dir(const struct stack *st, const char *path, uint64_t parts, struct dirset *ret)
+{
+	cleanup_dirset struct dirset ds;
+
+	dirset_init(&ds);
+	ds.path = path;
+	for (uint64_t left = parts; left; left &= left - 1) {
+		int i = __builtin_ctzll(left);
+		const struct layer *l = &st->layers[i];
+		const char *rel;
+		int fd;
+
+		if (l->kind == LAYER_GENERATED ||
+		    (l->rule && rule_place(l->rule, path, &rel) == RULE_ABOVE &&
+		     !candidate_is_glob_place(l, path))) {
+			ds.parts |= UINT64_C(1) << i;
+			continue;
+		}
+		fd = candidate_open_dir(l, path);
+		if (is_gone(fd))
+			continue;
+		if (fd < 0)
+			return fd;
+		ds.fd[i] = fd;
+		ds.parts |= UINT64_C(1) << i;
+	}
+	*ret = ds;
+	dirset_init(&ds);
+	return 0;
+}
+
+/* The latest times of all parts. */
+static void later(struct timespec *t, const struct timespec *other)
+{
+	if (other->tv_sec > t->tv_sec ||
+	    (other->tv_sec == t->tv_sec && other->tv_nsec > t->tv_nsec))
+		*t = *other;
+}
+
+static void merge_times(struct stat *st, const struct stat *part)
+{
+	later(&st->st_mtim, &part->st_mtim);
+	later(&st->st_ctim, &part->st_ctim);
+}
+
+/* What a look-up has gathered so far. */
+struct search {
+	const struct stack *st;
+	const char *path;               /* view path of the name asked for */
+	const char *name;
+	struct found f;
+	bool any;                       /* something real was found: @f.layer and @f.obj are set */
+	uint64_t places;                /* layers that only have their own place below this name */
+	unsigned lowest;                /* lowest directory part on disk */
+	struct object lowest_obj;
+	unsigned n_disk;                /* directory parts on disk */
+	struct stat times;              /* latest times */
+};
+
+/* Do the hide lists of the layers above @layer hide this name's candidate in it? */
+static bool is_hidden_from_above(const struct search *s, unsigned layer, bool is_dir)
+{
+	for (unsigned i = 0; i < layer; i++) {
+		const char *rel;
+
+		if (s->st->hides[i] &&
+		    rule_place(s->st->layers[i].rule, s->path, &rel) == RULE_INSIDE && *rel &&
+		    hide_covers(s->st->hides[i], rel, is_dir))
+			return true;
+	}
+	return false;
+}
+
+/* Take a directory of layer @i into the search. */
+static void take_dir(struct search *s, unsigned i, const struct candidate *c)
+{
+	s->f.parts |= UINT64_C(1) << i;
+	if (!s->any || s->f.implied) {
+		s->f.layer = i;
+		s->f.obj = c->obj;
+		s->f.implied = c->implied;
+	}
+	if (!s->n_disk)
+		s->times = c->obj.st;
+	merge_times(&s->times, &c->obj.st);
+	s->any = true;
+	s->lowest = i;
+	s->lowest_obj = c->obj;
+	s->n_disk++;
+}
+
+/* Take layer @i's candidate. Returns true when the search is over. */
+static bool take(struct search *s, unsigned i, const struct candidate *c)
+{
+	switch (c->kind) {
+	case CANDIDATE_NONE:
+		return false;
+	case CANDIDATE_WHITEOUT:
+		return true;
+	case CANDIDATE_PLACE:
+		s->places |= UINT64_C(1) << i;
+		return false;
+	case CANDIDATE_DIR:
+		take_dir(s, i, c);
+		return c->opaque;
+	case CANDIDATE_OTHER:
+		break;
+	}
+	if (s->any || candidate_places_exist(s->st, s->places))
+		return true;
+	s->f.layer = i;
+	s->f.obj = c->obj;
+	s->f.via_link = c->via_link;
+	s->f.virtual = c->virtual;
+	s->any = true;
+	return true;
+}
+
+static uint64_t shown_ino(const struct search *s, const struct dirset *dir)
+{
+	const struct object *o = &s->f.obj;
+	uint64_t kept = 0;
+
+	if (s->f.virtual)
+		return inomap_place(s->st->inos, s->path);
+	if (S_ISDIR(o->st.st_mode)) {
+		enum layer_kind kind = s->st->layers[s->lowest].kind;
+
+		if (kind == LAYER_SPEC || kind == LAYER_GRAFT)
+			return inomap_place(s->st->inos, s->path);
+		o = &s->lowest_obj;
+	}
+	if (s->st->layers[s->f.layer].kind == LAYER_SCRATCH && o == &s->f.obj &&
+	    S_ISREG(o->st.st_mode) && dir->fd[s->f.layer] >= 0)
+		kept = mark_read_ino(dir->fd[s->f.layer], s->name);
+	return kept ? kept : inomap_file(s->st->inos, o->st.st_dev, o->st.st_ino);
+}
+
+/* Make up a directory that no layer has on disk. */
+static void make_virtual_dir(struct search *s)
+{
+	s->f.virtual = true;
+	s->f.layer = (unsigned)__builtin_ctzll(s->places);
+	s->f.obj = (struct object){ .st = s->st->root_st };
+	s->f.obj.st.st_mode = S_IFDIR | 0755;
+	s->f.obj.st.st_size = 0;
+	s->f.obj.st.st_nlink = 1;
+}
+
+/* Turn what was gathered into the answer. */
+static int conclude(struct search *s, const struct dirset *dir, struct found *ret)
+{
+	if (!s->any) {
+		if (!candidate_places_exist(s->st, s->places))
+			return -ENOENT;
+		make_virtual_dir(s);
+	}
+	if (S_ISDIR(s->f.obj.st.st_mode))
+		s->f.parts |= s->places;
+	s->f.st = s->f.obj.st;
+	s->f.st.st_ino = shown_ino(s, dir);
+	if (s->n_disk) {
+		merge_times(&s->f.st, &s->times);
+		if (s->n_disk > 1)
+			s->f.st.st_nlink = 1;
+	}
+	*ret = s->f;
+	return 0;
+}
+
+/* Ask the layers of @layers for @name, highest first. */
+static int search_run(struct search *s, const struct dirset *dir, uint64_t layers)
+{
+	for (uint64_t left = dir->parts & layers; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		struct candidate c = { .kind = CANDIDATE_NONE };
+		int r = candidate_find(s->st, i, dir->fd[i], s->path, s->name, &c);
+
+		if (r < 0)
+			return r;
+		if (c.kind != CANDIDATE_NONE && c.kind != CANDIDATE_WHITEOUT &&
+		    is_hidden_from_above(s, i, c.kind != CANDIDATE_OTHER))
+			break;
+		if (take(s, i, &c))
+			break;
+	}
+	return 0;
+}
+
+/* An implied directory of scratch that nothing else backs is shown only while it shows something. */
+static int drop_if_hollow(const struct search *s, const struct found *f)
+{
+	cleanup_dirset struct dirset ds;
+	int r;
+
+	dirset_init(&ds);
+	if (!f->implied || candidate_places_exist(s->st, s->places))
+		return 0;
+	r = stack_open_dir(s->st, s->path, f->parts, &ds);
+	if (!r)
+		r = listing_is_empty(s->st, &ds);
+	return r == 1 ? -ENOENT : r;
+}
+
+int stack_child(const struct stack *st, const struct dirset *dir, const char *name,
+		struct found *ret)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	struct search s = { .st = st, .name = name };
+	struct found f;
+	int r = path_join(&path, dir->path, name);
+
+	if (r < 0)
+		return r;
+	if (strlen(name) > NAME_MAX)
+		return -ENAMETOOLONG;
+	s.path = path.buf;
+	r = search_run(&s, dir, UINT64_MAX);
+	if (!r)
+		r = conclude(&s, dir, &f);
+	if (!r)
+		r = drop_if_hollow(&s, &f);
+	if (!r)
+		*ret = f;
+	return r;
+}
+
+int stack_root(const struct stack *st, struct found *ret)
+{
+	struct search s = { .st = st, .path = "", .name = "" };
+	struct dirset none;
+	struct found f;
+	int r;
+
+	dirset_init(&none);
+	for (unsigned i = 0; i < st->n; i++) {
+		struct candidate c = { .kind = CANDIDATE_NONE };
+
+		r = candidate_root(st, i, &c);
+		if (r < 0)
+			return r;
+		if (take(&s, i, &c))
+			break;
+	}
+	r = conclude(&s, &none, &f);
+	if (!r)
+		*ret = f;
+	return r;
+}
+
+int stack_lookup(const struct stack *st, const char *path, struct found *ret)
+{
+	cleanup_free char *walked = strdup(path);
+	struct found f;
+	size_t done = 0;
+	int r;
+
+	if (!walked)
+		return -ENOMEM;
+	r = stack_root(st, &f);
+	while (!r && path[done]) {
+		cleanup_dirset struct dirset ds;
+		size_t len = strcspn(path + done, "/");
+		char name[NAME_MAX + 1];
+
+		dirset_init(&ds);
+		if (!S_ISDIR(f.obj.st.st_mode))
+			return -ENOTDIR;
+		if (len > NAME_MAX)
+			return -ENAMETOOLONG;
+		memcpy(name, path + done, len);
+		name[len] = '\0';
+		walked[done ? done - 1 : 0] = '\0';
+		r = stack_open_dir(st, walked, f.parts, &ds);
+		if (!r)
+			r = stack_child(st, &ds, name, &f);
+		memcpy(walked, path, done + len);
+		done += len;
+		done += path[done] == '/';
+	}
+	if (!r)
+		*ret = f;
+	return r;
+}
+
+bool stack_has_below(const struct stack *st, const char *path, unsigned above)
+{
+	cleanup_free char *parent = strndup(path, path_parent_len(path));
+	cleanup_dirset struct dirset ds;
+	struct search s = { .st = st, .path = path, .name = path_base(path) };
+	struct found f;
+
+	dirset_init(&ds);
+	if (!parent || above + 1 >= STACK_MAX || stack_lookup(st, parent, &f) < 0 ||
+	    stack_open_dir(st, parent, f.parts, &ds) < 0)
+		return false;
+	return search_run(&s, &ds, UINT64_MAX << (above + 1)) == 0 &&
+	       (s.any || candidate_places_exist(st, s.places));
+}
