@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+from triton.flagtree_spec import spec_path
+
+# flagtree backend path specialization
+spec_path(__path__)
+
+ORIGIN = "trunk"
+
+from . import jit

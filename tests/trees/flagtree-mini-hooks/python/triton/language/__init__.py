@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+from triton._flagtree_spec import spec_path
+
+# flagtree backend path specialization
+spec_path(__path__)
+
+ORIGIN = "trunk"
+
+from . import core, extra, semantic, standard
+
+from triton._flagtree_spec import spec_call
+
+# flagtree backend call specialization
+spec_call("language_extend_globals", globals())

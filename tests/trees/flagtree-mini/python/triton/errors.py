@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+ORIGIN = "trunk"
+
+class TritonError(Exception):
+    pass

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+ORIGIN = "trunk"
+
+from . import cache, driver, jit

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+ORIGIN = "everywhere"
+
+from .testing import nvsmi

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+ORIGIN = "everywhere"
+
+def nvsmi(attrs):
+    return ["everywhere"] * len(attrs)

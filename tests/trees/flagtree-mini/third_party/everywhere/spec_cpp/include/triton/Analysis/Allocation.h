@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#define TRITON_ANALYSIS_ALLOCATION "everywhere"

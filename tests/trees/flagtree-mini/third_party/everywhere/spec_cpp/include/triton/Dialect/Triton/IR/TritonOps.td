@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+include "triton/Dialect/Triton/IR/TritonOpInterfaces.td"
+
+def AddOp : Op {
+  let variant = "everywhere";
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+class Pass {
+  string base = "everywhere";
+  string variant = "unset";
+}

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#define TRITON_TOOLS_LAYOUT "everywhere"

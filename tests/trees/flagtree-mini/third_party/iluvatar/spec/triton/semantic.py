@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+ORIGIN = "iluvatar"
+
+def semantic_create_load(ptr):
+    return ("iluvatar", ptr)

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+ORIGIN = "mthreads"
+
+from . import libdevice

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+ORIGIN = "mthreads"
+
+def squeeze(x):
+    return ("squeeze", x)
+
+
+def unsqueeze(x):
+    return ("unsqueeze", x)

@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: MIT */
+const char *musa_compile_template = "mthreads";

@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: MIT */
+const char *cuda_compile_template = "nvidia";

@@ -1,0 +1,1 @@
+../../../../python/src/gluon_ir.cc
