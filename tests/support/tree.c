@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Trees for tests: see tree.h. */
+#include "tree.h"
+
+#include <ftw.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char *join(const char *root, const char *path)
+{
+	char *s;
+
+	assert_true(asprintf(&s, "%s/%s", root, path) > 0);
+	return s;
+}
+
+char *tree_tmp(void)
+{
+	const char *base = getenv("TMPDIR");
+	char *path = join(base ? base : "/tmp", "specfs-test-XXXXXX");
+
+	assert_non_null(mkdtemp(path));
+	return path;
+}
+
+static void make_parents(char *path)
+{
+	for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		(void)mkdir(path, 0755); /* an existing one is fine */
+		*p = '/';
+	}
+}
+
+static void make_file(const char *path, const char *content)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(content, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void make_one(const char *root, const char *what)
+{
+	char *path = join(root, what);
+	char *name = path + strlen(root) + 1;
+	char *link = strstr(name, "->");
+	char *content = strchr(name, '=');
+
+	make_parents(path);
+	if (link) {
+		*link = '\0';
+		assert_int_equal(symlink(link + 2, path), 0);
+	} else if (content) {
+		*content = '\0';
+		make_file(path, content + 1);
+	} else {
+		assert_int_equal(path[strlen(path) - 1], '/');
+	}
+	free(path);
+}
+
+void tree_make(const char *root, ...)
+{
+	const char *what;
+	va_list ap;
+
+	va_start(ap, root);
+	while ((what = va_arg(ap, const char *)))
+		make_one(root, what);
+	va_end(ap);
+}
+
+char *tree_read(const char *root, const char *path)
+{
+	char *full = join(root, path);
+	FILE *f = fopen(full, "r");
+	char *text = NULL;
+	size_t cap = 0;
+
+	free(full);
+	assert_non_null(f);
+	if (getdelim(&text, &cap, EOF, f) < 0) {
+		free(text);
+		text = strdup("");
+	}
+	fclose(f);
+	assert_non_null(text);
+	return text;
+}
+
+bool tree_exists(const char *root, const char *path)
+{
+	char *full = join(root, path);
+	struct stat st;
+	bool there = lstat(full, &st) == 0;
+
+	free(full);
+	return there;
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	(void)st;
+	(void)flag;
+	(void)ftw;
+	return remove(path);
+}
+
+void tree_remove(const char *path)
+{
+	assert_int_equal(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT), 0);
+}
