@@ -57,12 +57,30 @@ typedef bool (*rule_is_hijacked_fn)(void *arg, const char *dir);
  * @is_hijacked: asked only if @r->hijack; may be NULL otherwise
  *
  * `only` and `except` decide first: a directory is shown if it is covered or something below it may
- * be; "" always is. With `hijack`, an object is shown only if its directory or one above it is
- * hijacked; a hijacked directory's own __init__.py is not shown unless a directory strictly above
- * it is hijacked as well. Marks (.specfs-hide, .specfs-base, .specfs-tmp.*) are never shown.
+ * be; "" always is. With `hijack`, a non-directory is shown only if its directory or one above it
+ * is hijacked; a hijacked directory's own __init__.py is not shown unless a directory strictly above
+ * it is hijacked as well. Directories are then all shown, as ways to what may be: one that no lower
+ * layer has and that is not below a hijacked one may turn out empty, see rule_is_hijacked(). Marks
+ * (.specfs-hide, .specfs-base, .specfs-tmp.*) and what lies below one are never shown.
  */
 bool rule_shows(const struct rule *r, const char *rel, bool is_dir,
 		rule_is_hijacked_fn is_hijacked, void *arg);
+
+/**
+ * rule_covers - is @rel a place of the rule's own, where new names belong to its directory?
+ *
+ * As rule_shows(), but a directory that is only on the way to such places is not covered.
+ */
+bool rule_covers(const struct rule *r, const char *rel, bool is_dir,
+		 rule_is_hijacked_fn is_hijacked, void *arg);
+
+/**
+ * rule_is_hijacked - does a hijack rule show everything in directory @rel of its own?
+ *
+ * True if @rel or a directory above it is hijacked. A directory for which this is false and that
+ * no lower layer has is not worth showing.
+ */
+bool rule_is_hijacked(const char *rel, rule_is_hijacked_fn is_hijacked, void *arg);
 
 /** rule_is_mark - is @name one of the files that specfs itself keeps in spec directories? */
 bool rule_is_mark(const char *name);

@@ -16,7 +16,9 @@
 struct ruleset {
 	const struct profile *profile;  /* borrowed; outlives the ruleset */
 	struct strv backends;           /* the chain, most special first; may be empty */
-	struct rule *rules;             /* highest first: files and links, grafts, then each backend's maps */
+	struct rule *rules;             /* highest first: files and links, grafts, maps; within each,
+					 * the chain's backends in order, then what names no backend;
+					 * within each, as in the profile */
 	size_t n_rules;
 };
 
@@ -39,7 +41,11 @@ DEFINE_CLEANUP(ruleset, struct ruleset, ruleset_free)
  */
 bool ruleset_hides(const struct ruleset *rs, const char *path, bool is_dir, bool is_link);
 
-/** ruleset_map_of - the highest shadow map whose place covers @path (patterns included), or NULL */
+/**
+ * ruleset_map_of - the highest shadow map whose place covers @path, or NULL
+ *
+ * Patterns and hijacking included, as rule_covers() says. What [hide] hides is covered by none.
+ */
 const struct rule *ruleset_map_of(const struct ruleset *rs, const char *path, bool is_dir,
 				  rule_is_hijacked_fn is_hijacked, void *arg);
 
@@ -47,6 +53,7 @@ const struct rule *ruleset_map_of(const struct ruleset *rs, const char *path, bo
 struct write_facts {
 	const char *path;       /* clean view path */
 	bool is_dir;
+	bool is_link;
 	bool is_new;            /* nothing is there yet */
 	bool ignored;           /* git ignores it */
 	bool backend_owned;     /* a spec directory or graft owns it */
@@ -57,6 +64,7 @@ struct write_facts {
  * ruleset_write_rule - the first [write] rule that matches
  *
  * A glob matches the path or any directory above it. For new names "@backend" never matches.
+ * "@ignored" also matches what [hide] hides: made in trunk or spec, it would not be seen.
  * Returns NULL if none does: the caller's default is owner.
  */
 const struct write_rule *ruleset_write_rule(const struct ruleset *rs, const struct write_facts *f);
