@@ -115,18 +115,24 @@ build_root()
 	(cd "$root" && pwd)
 }
 
-# build_in DIR [MESON OPTION...] - configure and compile; fails when either does
+# build_in DIR [MESON OPTION...] - configure and compile; on failure shows the end of what was said
 build_in()
 {
-	local dir=$1
+	local dir=$1 log=$1.log
 	shift
 
 	if [ -e "$dir/build.ninja" ]; then
-		if meson setup --reconfigure "$dir" "$tree" "$@" >"$dir/setup.log" 2>&1; then
-			ninja -C "$dir" --quiet
-			return
-		fi
-		rm -rf "$dir"
+		meson setup --reconfigure "$dir" "$tree" "$@" >"$log" 2>&1 || rm -rf "$dir"
 	fi
-	meson setup "$dir" "$tree" "$@" && ninja -C "$dir" --quiet
+	if [ ! -e "$dir/build.ninja" ]; then
+		rm -rf "$dir"
+		meson setup "$dir" "$tree" "$@" >"$log" 2>&1 || return_log "$log" || return
+	fi
+	ninja -C "$dir" >>"$log" 2>&1 || return_log "$log"
+}
+
+return_log()
+{
+	tail -n 60 "$1"
+	return 1
 }
