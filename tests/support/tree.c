@@ -59,12 +59,14 @@ static void make_one(const char *root, const char *what)
 	char *link = strstr(name, "->");
 	char *content = strchr(name, '=');
 
-	make_parents(path);
-	if (link) {
+	if (link && (!content || link < content))
 		*link = '\0';
+	else if (content)
+		*content = '\0';
+	make_parents(path);
+	if (link && !*link) {
 		assert_int_equal(symlink(link + 2, path), 0);
 	} else if (content) {
-		*content = '\0';
 		make_file(path, content + 1);
 	} else {
 		assert_int_equal(path[strlen(path) - 1], '/');
