@@ -337,7 +337,8 @@ int fd_copy_xattrs(int from, int to, const char *except)
 	for (const char *p = list; p < list + n; p += strlen(p) + 1) {
 		int r;
 
-		if (!strcmp(p, "security.capability") || (except && !strncmp(p, except, strlen(except))))
+		if (!strcmp(p, "security.capability") ||
+		    (except && !strncmp(p, except, strlen(except))))
 			continue;
 		r = copy_xattr(from, to, p);
 		if (r < 0)

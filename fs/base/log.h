@@ -23,6 +23,7 @@ void log_set_level(enum log_level level);
 /** log_topic - is debug topic @topic on? */
 bool log_topic(const char *topic);
 
+/** log_write - one line at @level; see log_warn() and its like */
 void log_write(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /** log_err - log at err, with ": strerror(-@r)" appended, and return @r, a negative errno */

@@ -94,8 +94,8 @@ static void scratch_marks(int dir_fd, const char *name, struct candidate *c)
 }
 
 /* The candidate of a layer that has the parent directory on disk. */
-static int on_disk(const struct stack *st, unsigned i, int dir_fd, const char *path, const char *rel,
-		   const char *name, struct candidate *c)
+static int on_disk(const struct stack *st, unsigned i, int dir_fd, const char *path,
+		   const char *rel, const char *name, struct candidate *c)
 {
 	const struct layer *l = &st->layers[i];
 	int r = object_stat(dir_fd, name, &c->obj);

@@ -41,14 +41,20 @@ int candidate_root(const struct stack *st, unsigned i, struct candidate *ret);
 /** candidate_places_exist - does any of these layers have what its rule would show? */
 bool candidate_places_exist(const struct stack *st, uint64_t layers);
 
-/** candidate_is_glob_place - is @path the directory in which a rule with a glob shows its matches? */
+/**
+ * candidate_is_glob_place - is @path the directory in which a rule with a glob shows its matches?
+ */
 bool candidate_is_glob_place(const struct layer *l, const char *path);
 
-/** candidate_open_dir - open (O_PATH) a layer's directory for view path @path; for a graft with a glob
+/**
+ * candidate_open_dir - open (O_PATH) a layer's directory for view path @path; for a graft with a glob
  * its place stands for the directory whose names it takes */
 int candidate_open_dir(const struct layer *l, const char *path);
 
-/** candidate_link_target - append the checkout path that a generated link at @path leads to; 0 or -ENOENT */
+/**
+ * candidate_link_target - append the checkout path that a generated link at @path leads to; 0 or
+ * -ENOENT
+ */
 int candidate_link_target(const struct layer *l, const char *path, struct strbuf *ret);
 
 #endif

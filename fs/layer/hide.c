@@ -21,7 +21,8 @@ struct hide {
 	char *path;                     /* of the file, below the layer's base_fd */
 	pthread_rwlock_t lock;          /* guards what follows */
 	bool loaded;
-	struct object seen;             /* the file's stat when it was read; all zero: there was none */
+	struct object seen;             /* the file's stat when it was read; all zero: there was
+					 * none */
 	struct strv patterns;
 };
 
@@ -154,7 +155,7 @@ static int exact_line(const char *rel, bool is_dir, struct strbuf *ret)
 		return -EINVAL;
 	strbuf_addc(ret, '/');
 	for (size_t i = 0; i < len; i++) {
-		bool last_blank = i + 1 == len && (rel[i] == ' ' || rel[i] == '\t' || rel[i] == '\r');
+		bool last_blank = i + 1 == len && strchr(" \t\r", rel[i]);
 
 		if (strchr("*?[\\", rel[i]) || last_blank)
 			strbuf_addc(ret, '\\');

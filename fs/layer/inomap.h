@@ -20,7 +20,8 @@ void inomap_free(struct inomap *m);
 /** inomap_file - the number of a layer's object; thread-safe */
 uint64_t inomap_file(struct inomap *m, dev_t dev, ino_t ino);
 
-/** inomap_place - a number for an object of the view that must not share one: a directory shown at a
+/**
+ * inomap_place - a number for an object of the view that must not share one: a directory shown at a
  * second place, a virtual object. Depends on @path alone. */
 uint64_t inomap_place(struct inomap *m, const char *path);
 

@@ -66,8 +66,9 @@ int object_stat(int dir_fd, const char *name, struct object *ret)
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_SYNC_AS_STAT;
 	struct statx x;
 
-	if (statx(dir_fd, name, flags | (*name ? 0 : AT_EMPTY_PATH), STATX_BASIC_STATS | STATX_BTIME,
-		  &x) < 0)
+	if (!*name)
+		flags |= AT_EMPTY_PATH;
+	if (statx(dir_fd, name, flags, STATX_BASIC_STATS | STATX_BTIME, &x) < 0)
 		return -errno;
 	*ret = (struct object){
 		.st = {

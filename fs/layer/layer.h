@@ -55,7 +55,8 @@ void layer_clear(struct layer *l);
 /**
  * layer_open_dir - open (O_PATH) the directory at view path @path of the layer
  *
- * Returns a descriptor, -ENOENT, -ENOTDIR or -ELOOP when there is no such directory, or another errno.
+ * Returns a descriptor, -ENOENT, -ENOTDIR or -ELOOP when there is no such directory, or another
+ * errno.
  */
 int layer_open_dir(const struct layer *l, const char *path);
 

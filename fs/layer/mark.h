@@ -24,13 +24,21 @@
 /** mark_is_whiteout - is @name of scratch directory @dir_fd, whose stat is @o, a whiteout? */
 bool mark_is_whiteout(int dir_fd, const char *name, const struct object *o);
 
-/** mark_read_dir - marks of directory @name in scratch directory @dir_fd; false if they can't be read */
+/**
+ * mark_read_dir - marks of directory @name in scratch directory @dir_fd; false if they can't be
+ * read
+ */
 void mark_read_dir(int dir_fd, const char *name, bool *ret_opaque, bool *ret_implied);
 
-/** mark_read_ino - the inode number that @name in @dir_fd keeps from its original; 0 if it has none */
+/**
+ * mark_read_ino - the inode number that @name in @dir_fd keeps from its original; 0 if it has
+ * none
+ */
 uint64_t mark_read_ino(int dir_fd, const char *name);
 
-/** mark_set - set mark @name of @fd (O_PATH is enough) to a one-byte value; 0 or a negative errno */
+/**
+ * mark_set - set mark @name of @fd (O_PATH is enough) to a one-byte value; 0 or a negative errno
+ */
 int mark_set(int fd, const char *name);
 
 /** mark_set_ino - record the number that a copied-up object keeps; 0 or a negative errno */

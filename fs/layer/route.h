@@ -24,7 +24,8 @@ struct route {
 	unsigned layer;         /* index of the layer that takes the change */
 	bool in_place;          /* EDIT, REMOVE: the owner itself is changed; else it is copied up,
 				 * or for REMOVE hidden from above */
-	char rule[128];         /* "flagtree.ini:57: @mapped = spec", or words for a built-in reason */
+	char rule[128];         /* "flagtree.ini:57: @mapped = spec", or words for a built-in
+				 * reason */
 };
 
 /**
@@ -32,7 +33,8 @@ struct route {
  * @path: view path
  * @f:    the object
  *
- * What scratch owns stays in scratch, unless a rule denies it. Generated objects go to scratch. What
+ * What scratch owns stays in scratch, unless a rule denies it. Generated objects go to scratch.
+ * What
  * lies below a graft is edited in place but removed in scratch only.
  *
  * Returns 0, or -EROFS (deny; @ret->rule names the rule).

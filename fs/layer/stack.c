@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the layers merge: see stack.h. A look-up asks the layers of the parent directory one after the
+ * How the layers merge: see stack.h. A look-up asks the layers of the parent directory one after
+ * the
  * other, highest first, for their candidate (candidate.h) and stops where one ends the search.
  */
 #include "layer/stack.h"
@@ -289,7 +290,9 @@ static int search_run(struct search *s, const struct dirset *dir, uint64_t layer
 	return 0;
 }
 
-/* An implied directory of scratch that nothing else backs is shown only while it shows something. */
+/*
+ * An implied directory of scratch that nothing else backs is shown only while it shows something.
+ */
 static int drop_if_hollow(const struct search *s, const struct found *f)
 {
 	cleanup_dirset struct dirset ds;

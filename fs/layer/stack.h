@@ -25,7 +25,8 @@ struct stack {
 	unsigned n;
 	const struct ruleset *rules;    /* borrowed; NULL without a profile */
 	int root_fd;                    /* ROOT, O_PATH; -1 if the view has no checkout */
-	struct stat root_st;            /* of ROOT (or the lowest layer) when the view was opened: owner of
+	struct stat root_st;            /* of ROOT (or the lowest layer) when the view was
+					 * opened: owner of
 					 * what no layer has on disk, and its times */
 	struct inomap *inos;
 };
@@ -34,12 +35,15 @@ struct stack {
 struct found {
 	unsigned layer;         /* index of its owner: who has the data and the attributes */
 	struct object obj;      /* the owner's stat */
-	struct stat st;         /* what the view shows: obj.st with the view's inode number and, for a
+	struct stat st;         /* what the view shows: obj.st with the view's inode number and,
+				 * for a
 				 * merged directory, the latest times of all parts */
-	uint64_t parts;         /* directories: bit i: layer i is part of it (or has a place below it) */
+	uint64_t parts;         /* directories: bit i: layer i is part of it (or has a place
+				 * below it) */
 	bool via_link;          /* a symlink of a spec directory, served as the file it leads to */
 	bool virtual;           /* a directory, file or link that no layer has on disk */
-	bool implied;           /* a directory that scratch holds only for what was copied up below it */
+	bool implied;           /* a directory that scratch holds only for what was copied up
+				 * below it */
 };
 
 /* The parts of one directory, opened. */
@@ -121,17 +125,24 @@ int stack_readlink(const struct stack *st, const char *path, const struct found 
  * stack_open_file - open the object's own file in its owner
  * @flags: O_RDONLY, O_RDWR, O_WRONLY, with O_APPEND; or O_PATH
  *
- * Returns a descriptor; -ESTALE if the file there is another one than @f says; -EIO for virtual ones.
+ * Returns a descriptor; -ESTALE if the file there is another one than @f says; -EIO for virtual
+ * ones.
  */
 int stack_open_file(const struct stack *st, const char *path, const struct found *f, int flags);
 
 /** stack_virtual_content - content of a generated regular file; a pointer into the ruleset */
 const char *stack_virtual_content(const struct stack *st, const struct found *f);
 
-/** stack_layer_shows - would @layer's object at view path @path be shown at all (patterns, [hide])? */
+/**
+ * stack_layer_shows - would @layer's object at view path @path be shown at all (patterns,
+ * [hide])?
+ */
 bool stack_layer_shows(const struct stack *st, unsigned layer, const char *path, bool is_dir);
 
-/** stack_is_hijacked - rule_is_hijacked_fn over the trunk's __init__.py files; @arg: struct hijack_arg */
+/**
+ * stack_is_hijacked - rule_is_hijacked_fn over the trunk's __init__.py files; @arg: struct
+ * hijack_arg
+ */
 struct hijack_arg {
 	const struct stack *st;
 	const struct rule *rule;

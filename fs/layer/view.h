@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A view: a checkout as one chain of backends sees it. Owns profile, ruleset, stack, scratch and the
+ * A view: a checkout as one chain of backends sees it. Owns profile, ruleset, stack, scratch and
+ * the
  * route of changes. Everything the daemon and the commands do to a tree goes through here, by view
  * path; there is no FUSE in it.
  */
@@ -21,8 +22,9 @@ struct view_options {
 	const char *profile;            /* name, path or NULL: see profile_find() */
 	struct strv backends;           /* most special first; may be empty */
 	struct strv overlays;           /* -l, highest first */
-	const char *scratch;            /* directory, made if it does not exist; NULL: a view that is
-					 * only looked at (which, export): no scratch layer's writes */
+	const char *scratch;            /* directory, made if it does not exist; NULL: a view
+					 * that is
+					 * only looked at (which, export) */
 	bool readonly;                  /* -r */
 	bool scratch_all;               /* --scratch-all */
 	bool write_owner;               /* -o write=owner, for -l */
@@ -37,11 +39,13 @@ struct view {
 	int lock_fd;                    /* holds the scratch directory for this view alone; -1 */
 	struct stack stack;
 	struct ignore *ignore;          /* what git ignores; NULL without a repository */
-	struct workdir *work;           /* interim names on scratch's file system; NULL without scratch */
+	struct workdir *work;           /* interim names on scratch's file system; NULL without
+					 * scratch */
 	bool readonly;
 	bool scratch_all;
 	bool write_owner;
-	unsigned n_recovered;           /* left-over interim objects of an earlier daemon, removed */
+	unsigned n_recovered;           /* left-over interim objects of an earlier daemon,
+					 * removed */
 };
 
 /**

@@ -17,7 +17,9 @@ struct workdir {
 	unsigned long next;     /* counter for names; atomic */
 };
 
-/** workdir_open - @scratch_fd: the scratch directory; clears left-overs, counted in @ret_recovered */
+/**
+ * workdir_open - @scratch_fd: the scratch directory; clears left-overs, counted in @ret_recovered
+ */
 int workdir_open(int scratch_fd, struct workdir **ret, unsigned *ret_recovered);
 void workdir_free(struct workdir *w);
 
@@ -29,7 +31,8 @@ enum { WORKDIR_NAME_MAX = 48 };
 /** workdir_name - an unused name; @prefix "" in the workdir itself, ".specfs-tmp." elsewhere */
 void workdir_name(struct workdir *w, const char *prefix, char ret[WORKDIR_NAME_MAX]);
 
-/** workdir_remove_tree - remove @name below @dir_fd with everything in it; never follows symlinks or
+/**
+ * workdir_remove_tree - remove @name below @dir_fd with everything in it; never follows symlinks or
  * leaves the file system */
 int workdir_remove_tree(int dir_fd, const char *name);
 

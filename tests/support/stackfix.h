@@ -25,7 +25,10 @@ struct fix {
 int fix_setup(void **state);
 int fix_teardown(void **state);
 
-/** fix_rule - add a rule; @from is below trunk. Returns it for further settings (strings with strdup) */
+/**
+ * fix_rule - add a rule; @from is below trunk. Returns it for further settings (strings with
+ * strdup)
+ */
 struct rule *fix_rule(struct fix *f, enum rule_kind kind, const char *at, const char *from);
 
 /** fix_settle - build the stack: scratch, the rules in order, trunk */

@@ -71,7 +71,9 @@ static void edits_of_the_list_are_seen(void **state)
 
 static void added_lines_hide_exactly_that_name(void **state)
 {
-	static const char *const names[] = { "a", "we*ird[1]?", "#hash", "!bang", "trailing ", "back\\slash" };
+	static const char *const names[] = {
+		"a", "we*ird[1]?", "#hash", "!bang", "trailing ", "back\\slash",
+	};
 	struct fix *f = *state;
 
 	tree_make(f->tmp, "sp/.specfs-hide=old", NULL);

@@ -118,7 +118,7 @@ static void only_a_marked_file_is_a_whiteout(void **state)
 
 	tree_make(f->tmp, "trunk/d/a=1", "scratch/d/a=", NULL);
 	fix_settle(f);
-	assert_int_equal(fchmodat(f->st.layers[0].base_fd, "d/a", MARK_WHITEOUT_MODE & 07777, 0), 0);
+	assert_int_equal(fchmodat(f->st.layers[0].base_fd, "d/a", 01600, 0), 0);
 	assert_int_equal(fix_lookup(f, "d/a"), 0);
 	assert_int_equal(f->f.layer, 0);
 }
@@ -180,7 +180,8 @@ static void hide_patterns_keep_leftovers_out(void **state)
 {
 	struct fix *f = *state;
 
-	tree_make(f->tmp, "trunk/p/__pycache__/x=1", "trunk/p/a=1", "scratch/p/__pycache__/y=2", NULL);
+	tree_make(f->tmp, "trunk/p/__pycache__/x=1", "trunk/p/a=1",
+		  "scratch/p/__pycache__/y=2", NULL);
 	assert_int_equal(strv_add(&f->profile.hide, "__pycache__/"), 0);
 	fix_settle(f);
 	assert_string_equal(fix_names(f, "p"), "__pycache__ a");
@@ -192,7 +193,8 @@ static void patterns_of_a_map_are_obeyed(void **state)
 	struct fix *f = *state;
 	struct rule *r;
 
-	tree_make(f->tmp, "trunk/" MAP_AT "/__init__.py=t", "trunk/" MAP_AT "/language/__init__.py=t",
+	tree_make(f->tmp, "trunk/" MAP_AT "/__init__.py=t",
+		  "trunk/" MAP_AT "/language/__init__.py=t",
 		  "trunk/" MAP_FROM "/__init__.py=s", "trunk/" MAP_FROM "/language/__init__.py=s",
 		  "trunk/" MAP_FROM "/language/core.py=s", NULL);
 	r = fix_rule(f, RULE_MAP, MAP_AT, MAP_FROM);
@@ -209,7 +211,8 @@ static void graft_hides_what_was_there(void **state)
 {
 	struct fix *f = *state;
 
-	tree_make(f->tmp, "trunk/p/spec/b/old=1", "trunk/p/spec/other->x", "trunk/tp/b/new=2", NULL);
+	tree_make(f->tmp, "trunk/p/spec/b/old=1", "trunk/p/spec/other->x",
+		  "trunk/tp/b/new=2", NULL);
 	fix_rule(f, RULE_GRAFT, "p/spec/b", "tp/b");
 	fix_settle(f);
 	assert_string_equal(fix_names(f, "p/spec/b"), "new");
