@@ -71,7 +71,6 @@ int fd_open_beneath(int root_fd, const char *path, int flags, mode_t mode)
 {
 	cleanup_fd int owned = -1;
 	int dir = root_fd;
-	size_t left;
 
 	flags |= O_CLOEXEC | O_NOFOLLOW;
 	if (!*path) {
@@ -79,7 +78,7 @@ int fd_open_beneath(int root_fd, const char *path, int flags, mode_t mode)
 
 		return fd < 0 ? -errno : fd;
 	}
-	while ((left = strlen(path)) >= PATH_MAX) {
+	while (strlen(path) >= PATH_MAX) {
 		char piece[PATH_MAX];
 		size_t cut = PATH_MAX - 1;
 		int fd;
