@@ -9,8 +9,8 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "layer/hijack.h"
 #include "layer/mark.h"
-#include "layout/checkout.h"
 
 static bool is_gone(int err)
 {
@@ -24,7 +24,7 @@ bool stack_is_hijacked(void *arg, const char *dir)
 
 	if (a->st->root_fd < 0 || path_join(&path, a->rule->at, dir) < 0)
 		return false;
-	return checkout_hijacks(a->st->root_fd, path.buf);
+	return hijacks_ask(a->st->hijacks, a->st->root_fd, path.buf);
 }
 
 bool stack_layer_shows(const struct stack *st, unsigned layer, const char *path, bool is_dir)

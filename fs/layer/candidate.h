@@ -47,8 +47,10 @@ bool candidate_places_exist(const struct stack *st, uint64_t layers);
 bool candidate_is_glob_place(const struct layer *l, const char *path);
 
 /**
- * candidate_open_dir - open (O_PATH) a layer's directory for view path @path; for a graft with a glob
- * its place stands for the directory whose names it takes */
+ * candidate_open_dir - open (O_PATH) a layer's directory for view path @path
+ *
+ * For a graft with a glob its place stands for the directory whose names it takes.
+ */
 int candidate_open_dir(const struct layer *l, const char *path);
 
 /**

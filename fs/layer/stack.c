@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "layer/candidate.h"
+#include "layer/hijack.h"
 #include "layer/listing.h"
 #include "layer/mark.h"
 
@@ -33,6 +34,7 @@ void stack_clear(struct stack *st)
 	if (st->root_fd >= 0)
 		close(st->root_fd);
 	inomap_free(st->inos);
+	hijacks_free(st->hijacks);
 	stack_init(st);
 }
 
@@ -75,7 +77,8 @@ int stack_settle(struct stack *st)
 		};
 	st->root_st.st_atim = st->root_st.st_mtim;
 	st->root_st.st_ctim = st->root_st.st_mtim;
-	return inomap_new(o.st.st_dev, &st->inos);
+	r = inomap_new(o.st.st_dev, &st->inos);
+	return r < 0 ? r : hijacks_new(&st->hijacks);
 }
 
 void dirset_init(struct dirset *ds)

@@ -17,6 +17,8 @@
 #include "layer/layer.h"
 #include "layout/ruleset.h"
 
+struct hijacks;
+
 enum { STACK_MAX = 64 };        /* layers: one bit each in a set */
 
 struct stack {
@@ -29,6 +31,7 @@ struct stack {
 					 * opened: owner of
 					 * what no layer has on disk, and its times */
 	struct inomap *inos;
+	struct hijacks *hijacks;        /* what is known of the trunk's packages */
 };
 
 /* An object of the view. */

@@ -207,6 +207,21 @@ static void patterns_of_a_map_are_obeyed(void **state)
 	assert_string_equal(fix_names(f, MAP_AT), "__init__.py language");
 }
 
+static void hijack_follows_the_trunk_as_it_is_now(void **state)
+{
+	struct fix *f = *state;
+	struct rule *r;
+
+	tree_make(f->tmp, "trunk/" MAP_AT "/language/__init__.py=import os\n",
+		  "trunk/" MAP_AT "/language/core.py=t", "trunk/" MAP_FROM "/language/core.py=s", NULL);
+	r = fix_rule(f, RULE_MAP, MAP_AT, MAP_FROM);
+	r->hijack = true;
+	fix_settle(f);
+	assert_string_equal(fix_text(f, MAP_AT "/language/core.py"), "t");
+	tree_make(f->tmp, "trunk/" MAP_AT "/language/__init__.py=spec_path(__path__)\n", NULL);
+	assert_string_equal(fix_text(f, MAP_AT "/language/core.py"), "s");
+}
+
 static void graft_hides_what_was_there(void **state)
 {
 	struct fix *f = *state;
@@ -348,6 +363,7 @@ int main(void)
 		TEST(hide_list_hides_lower_layers_only),
 		TEST(hide_patterns_keep_leftovers_out),
 		TEST(patterns_of_a_map_are_obeyed),
+		TEST(hijack_follows_the_trunk_as_it_is_now),
 		TEST(graft_hides_what_was_there),
 		TEST(graft_with_glob_takes_each_match),
 		TEST(links_are_relative_and_never_dangle),
