@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which package directories of the trunk call spec_path, remembered: a package's __init__.py is read
+ * Which package directories of the trunk call spec_path, remembered: a __init__.py is read
  * again only when it has changed.
  */
 #ifndef SPECFS_LAYER_HIJACK_H
@@ -10,6 +10,7 @@
 
 struct hijacks;
 
+/** hijacks_new - one that knows nothing yet */
 int hijacks_new(struct hijacks **ret);
 void hijacks_free(struct hijacks *h);
 
