@@ -32,7 +32,8 @@ GOOD = [
     ('fs/base/b.c', SPDX_C + 'int f(int a,\n      int b);\n'.replace('      ', '\t')),
     ('fs/base/a.h', SPDX_C + '/** f_x - does it */\nint f_x(void);\nint f_y(void);\n'),
     ('fs/base/a.h', SPDX_C + 'void thing_free(struct thing *t);\n'),
-    ('include/specfs/a.h', SPDX_C + '#define SPECFS_A 1\n\n/** specfs_f - f */\nint specfs_f(void);\n'),
+    ('include/specfs/a.h', SPDX_C + '#define SPECFS_A 1\n\n/** specfs_f - f */\n'
+     'int specfs_f(void);\n'),
     ('fs/hooks/hooks.map', SPDX_C + 'V {\nglobal:\n\tspecfs_f;\nlocal:\n\t*;\n};\n'),
     ('scripts/x', '#!/bin/bash\n' + SPDX_SH + 'set -eu\n'),
     ('scripts/x.py', SPDX_SH + 'import os.path\nfrom . import y\n'),
