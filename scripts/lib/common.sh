@@ -136,3 +136,20 @@ return_log()
 	tail -n 60 "$1"
 	return 1
 }
+
+# temp_base - print a directory for temporary ones whose file system has user extended attributes
+temp_base()
+{
+	local base probe
+
+	for base in "${TMPDIR:-/tmp}" /var/tmp "$(build_root)"; do
+		probe=$(mktemp "$base/specfs.XXXXXX" 2>/dev/null) || continue
+		if setfattr -n user.specfs.test -v 1 "$probe" 2>/dev/null; then
+			rm "$probe"
+			echo "$base"
+			return
+		fi
+		rm "$probe"
+	done
+	die "no temporary directory has user extended attributes; point TMPDIR to one that has"
+}
