@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one instance of the extension module knows. Everything here is either set before the module
+ * can be called or published once through an atomic pointer, so that neither the GIL nor a lock is
+ * needed to read it. What was published is released with the module only.
+ */
+#ifndef SPECFS_PYTHON_STATE_H
+#define SPECFS_PYTHON_STATE_H
+
+#include <stdatomic.h>
+
+#include "python/py.h"
+
+struct provider;
+
+struct state {
+	PyObject *package;  /* name of the trunk's package, "triton" */
+	PyObject *getattr;  /* the string "__getattr__" */
+	PyObject *deferred; /* list: names of trunk modules that wait for their provider */
+	PyObject *executed; /* set: names of modules that were executed under the import hook */
+	bool lenient;       /* an ImportError inside a provider means that it is absent */
+	bool tracing;
+
+	_Atomic(PyObject *) backend;          /* NULL: not known yet; "": none */
+	_Atomic(struct provider *) provider;  /* NULL: not looked for yet */
+};
+
+static inline struct state *state_of(PyObject *module)
+{
+	return PyModule_GetState(module);
+}
+
+#endif
