@@ -5,9 +5,13 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
-from mounted import View, equal, is_mounted, main, true  # noqa: E402
+from mounted import View, equal, is_mounted, main, true
 
-TREE = {'a.txt': 'trunk\n', 'third_party/b/spec_cpp/include/h.h': 'spec\n', 'include/h.h': 'trunk\n'}
+TREE = {
+    'a.txt': 'trunk\n',
+    'third_party/b/spec_cpp/include/h.h': 'spec\n',
+    'include/h.h': 'trunk\n'
+}
 
 
 def a_view_is_mounted_and_taken_down():
@@ -36,4 +40,5 @@ def a_failing_test_unmounts_too():
     true(mnt and not is_mounted(mnt), 'nothing is mounted after an exception')
 
 
-main(a_view_is_mounted_and_taken_down, a_background_mount_answers_when_the_command_returns, a_failing_test_unmounts_too)
+main(a_view_is_mounted_and_taken_down, a_background_mount_answers_when_the_command_returns,
+     a_failing_test_unmounts_too)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 """No mount: the sample checkouts build, and FlagTree's own CMake functions specialize them.
 
-What they give here is what the views are measured against, so a fault of the sample shows here first.
+What they give here is what the views are measured against: a fault of a sample shows here first.
 """
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
-from mounted import TempDir, copy_tree, equal, main  # noqa: E402
-from seedtree import (CPP_BACKENDS, HOOKED, OLDER, PLAIN, base_tree, build_and_report, compare_report,  # noqa: E402
-                      configure, expected, spec_lines)
+from mounted import TempDir, copy_tree, equal, main
+from seedtree import (CPP_BACKENDS, HOOKED, OLDER, PLAIN, base_tree, build_and_report,
+                      compare_report, configure, expected, spec_lines)
 
 
 def check(tree, backend, want_backend):
@@ -18,7 +18,8 @@ def check(tree, backend, want_backend):
         src, build = os.path.join(tmp, 'src'), os.path.join(tmp, 'build')
         copy_tree(tree, src)
         want = expected.build_output(base_tree(tree), want_backend, native=True)
-        compare_report(build_and_report(src, build, backend), want, f'{tree} built natively, backend "{backend}"')
+        compare_report(build_and_report(src, build, backend), want,
+                       f'{tree} built natively, backend "{backend}"')
 
 
 def the_plain_tree_knows_no_backend():

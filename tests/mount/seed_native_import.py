@@ -8,8 +8,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
-from mounted import TempDir, copy_tree, equal, main, write_file  # noqa: E402
-from seedtree import (HOOKED, OLDER, PLAIN, PYTHON_BACKENDS, base_tree, entries, expected,  # noqa: E402
+from mounted import TempDir, copy_tree, equal, main, write_file
+from seedtree import (HOOKED, OLDER, PLAIN, PYTHON_BACKENDS, base_tree, entries, expected,
                       found_specialized, probe, specialized_modules)
 
 
@@ -61,8 +61,10 @@ def the_older_layout_finds_each_backends_files():
 def an_earlier_triton_in_the_path_breaks_flagtrees_own_hook():
     with TempDir() as tmp:
         found = probe(installed(tmp, HOOKED, 'iluvatar', 'triton-work/src'))
-        equal(found['origins']['triton.backends.compiler'], 'trunk', 'backends/compiler.py below triton-work/')
-        equal(found['hooks']['nvsmi'], ['iluvatar', 'iluvatar'], 'the provider is found all the same')
+        equal(found['origins']['triton.backends.compiler'], 'trunk',
+              'backends/compiler.py below triton-work/')
+        equal(found['hooks']['nvsmi'], ['iluvatar', 'iluvatar'],
+              'the provider is found all the same')
 
 
 def the_trees_hold_no_left_overs():
@@ -70,9 +72,10 @@ def the_trees_hold_no_left_overs():
         with TempDir() as tmp:
             copy_tree(tree, os.path.join(tmp, 'src'))
             names = {os.path.basename(p) for p in entries(os.path.join(tmp, 'src'))}
-            equal(names & {'FLAGTREE_BACKEND', '__pycache__', '.git', 'build', '_C'}, set(), f'{tree}: left-overs')
+            equal(names & {'FLAGTREE_BACKEND', '__pycache__', '.git', 'build', '_C'}, set(),
+                  f'{tree}: left-overs')
 
 
 main(without_backend_everything_is_the_trunks, the_hooked_trunk_finds_each_backends_files,
-     the_older_layout_finds_each_backends_files, an_earlier_triton_in_the_path_breaks_flagtrees_own_hook,
-     the_trees_hold_no_left_overs)
+     the_older_layout_finds_each_backends_files,
+     an_earlier_triton_in_the_path_breaks_flagtrees_own_hook, the_trees_hold_no_left_overs)

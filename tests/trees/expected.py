@@ -160,7 +160,8 @@ FLAGTREE_MINI = {
 
     # a file at every place of the seed's permission tree. Not in this list, so not to be seen:
     # everything at the top (providers), experimental/*.py, experimental/tle/** (never specialized),
-    # and the __init__.py of backends, compiler, experimental/gluon, language, runtime, tools
+    # the __init__.py of backends, compiler, experimental/gluon, language, runtime, tools, and a
+    # CMakeLists.txt in spec_cpp/lib
     'everywhere': seed_view(
         'everywhere',
         files=[
@@ -279,13 +280,13 @@ BACKEND_SPEC_MINI = {
         }),
 
     # older: spec/lib is a project of its own (CMakeLists.txt) that is built beside the trunk's lib,
-    # so nothing of lib may be hidden; python/src is the backend's directory and nothing else
+    # so nothing of lib may be hidden. FlagTree's CMake takes the backend's python/src as a whole;
+    # the view shows its files, and the trunk's others beside them
     'sunrise': backend_spec_view(
         'sunrise',
         'language/core.py',
         'include/flagtree_spec.h include/triton/Dialect/Triton/IR/TritonOps.td',
         src_names='main.cc ir.cc',
-        absent=['python/src/ir.h', 'python/src/passes.cc'],
         build={
             f'{OPS} + TritonOps.td': 'sunrise',
             f'{OPS} + AddOp': 'sunrise',

@@ -10,12 +10,13 @@
     main(test)
 
 `main` runs the functions given to it and exits 0 (all passed), 1 (one failed, with the daemon's log
-on stderr) or 77 (this machine cannot mount).  Everything a View makes lies in one temporary directory
-of its own, so tests may run side by side.  Nothing here sleeps for a fixed time: `wait_for` polls a
-condition up to a limit.
+on stderr) or 77 (this machine cannot mount).  Everything a View makes lies in one temporary
+directory of its own, so tests may run side by side.  The checks and helpers of checks.py can be
+imported from here, too.
 
 Environment: SPECFS_BIN is the program under test, SPECFS_TREES the directory of sample checkouts
-(default: tests/trees), SPECFS_TEST_TMP where temporary directories go, SPECFS_TEST_KEEP=1 keeps them.
+(default: tests/trees), SPECFS_TEST_TMP where temporary directories go, SPECFS_TEST_KEEP=1 keeps
+them.
 """
 import os
 import shutil
@@ -23,154 +24,17 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
+
+from checks import (LIMIT_SEC, Problems, Skip, clean_env, equal, fails, git, need_program,
+                    read_file, run, snapshot, true, wait_for, write_file)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREES = os.environ.get('SPECFS_TREES') or os.path.normpath(os.path.join(HERE, '..', '..', 'trees'))
 SKIP = 77
-LIMIT_SEC = 20.0
 ORIGIN_XATTR = 'user.specfs.origin'
-SANITIZER_MARKS = ('ERROR: AddressSanitizer', 'ERROR: LeakSanitizer', 'WARNING: ThreadSanitizer', 'runtime error:')
-
-
-class Skip(Exception):
-    """This test cannot run here; the text says why."""
-
-
-# ------------------------------------------------------------------ checks
-
-
-def equal(got, want, what):
-    """Fail unless got == want; @what names the thing compared."""
-    if got != want:
-        raise AssertionError(f'{what}\n    expected: {want!r}\n    got:      {got!r}')
-
-
-def true(value, what):
-    """Fail unless @value is true; @what says what was expected."""
-    if not value:
-        raise AssertionError(what)
-
-
-def fails(errno_wanted, call, *args, **kw):
-    """Fail unless call(*args, **kw) raises OSError with that errno."""
-    name = getattr(call, '__name__', str(call))
-    try:
-        call(*args, **kw)
-    except OSError as e:
-        equal(e.errno, errno_wanted, f'errno of {name}{args}')
-        return
-    raise AssertionError(f'{name}{args} succeeded, expected errno {errno_wanted} ({os.strerror(errno_wanted)})')
-
-
-def wait_for(condition, what, limit_sec=LIMIT_SEC):
-    """Poll @condition until it is true and return its value; fail after @limit_sec naming @what."""
-    end = time.monotonic() + limit_sec
-    pause = 0.001
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() >= end:
-            raise AssertionError(f'{what}: not within {limit_sec:g} s')
-        time.sleep(pause)
-        pause = min(pause * 2, 0.1)
-
-
-class Problems:
-    """Collects many differences, so that one run shows all of them."""
-
-    def __init__(self):
-        self.lines = []
-
-    def add(self, path, want, got):
-        self.lines.append(f'{path}\n    expected: {want}\n    got:      {got}')
-
-    def compare(self, path, want, got):
-        if want != got:
-            self.add(path, repr(want), repr(got))
-
-    def finish(self, what):
-        """Fail when anything was added."""
-        if self.lines:
-            shown = '\n'.join(self.lines[:40])
-            raise AssertionError(f'{what}: {len(self.lines)} differences\n{shown}')
-
-
-# ------------------------------------------------------------------ files and programs
-
-
-def write_file(path, data, mode=None):
-    """Make a file with its parent directories; @data is str or bytes."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, 'wb') as f:
-        f.write(data.encode() if isinstance(data, str) else data)
-    if mode is not None:
-        os.chmod(path, mode)
-
-
-def read_file(path):
-    with open(path, 'rb') as f:
-        return f.read()
-
-
-def run(argv, cwd=None, env=None, ok=(0, ), limit_sec=120, stdin=None):
-    """Run a program to its end and return its CompletedProcess (text; stdout and stderr apart).
-
-    An exit status outside @ok fails the test and shows what the program said; ok=None takes any.
-    """
-    try:
-        p = subprocess.run(argv, cwd=cwd, env=env, input=stdin, stdin=None if stdin else subprocess.DEVNULL,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors='surrogateescape',
-                           timeout=limit_sec)
-    except subprocess.TimeoutExpired as e:
-        raise AssertionError(f'{argv}: still running after {limit_sec} s\n{e.stdout}\n{e.stderr}') from None
-    if ok is not None and p.returncode not in ok:
-        raise AssertionError(f'{argv}: exit status {p.returncode}, expected one of {ok}\n{p.stdout}\n{p.stderr}')
-    return p
-
-
-def need_program(*names):
-    """Skip the test unless every program is installed."""
-    for name in names:
-        if not shutil.which(name):
-            raise Skip(f'{name} is not installed')
-
-
-def clean_env(**more):
-    """The environment for tools under test: no backend chosen, no user configuration."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(('FLAGTREE_', 'SPECFS_SCRATCH', 'PYTHON', 'GIT_'))}
-    env.update(LC_ALL='C.UTF-8', GIT_CONFIG_GLOBAL='/dev/null', GIT_CONFIG_SYSTEM='/dev/null', PYTHONNOUSERSITE='1')
-    env.update(more)
-    return env
-
-
-def git(cwd, *args, ok=(0, )):
-    """git in @cwd with no user configuration; returns its standard output."""
-    ident = ['-c', 'user.name=specfs tests', '-c', 'user.email=tests@localhost', '-c', 'safe.directory=*',
-             '-c', 'commit.gpgsign=false', '-c', 'init.defaultBranch=main', '-c', 'core.fsmonitor=false']
-    return run(['git'] + ident + list(args), cwd=cwd, env=clean_env(), ok=ok).stdout
-
-
-def snapshot(root, skip=('.git', )):
-    """{relative path: (kind, mode, content or link target)} of a tree, to show that nothing changed."""
-    out = {}
-    for base, dirs, files in os.walk(root):
-        if base == root:
-            dirs[:] = [d for d in dirs if d not in skip]
-        for name in dirs + files:
-            full = os.path.join(base, name)
-            st = os.lstat(full)
-            kind = st.st_mode & 0o170000
-            data = None
-            if kind == 0o120000:
-                data = os.readlink(full)
-            elif kind == 0o100000:
-                data = read_file(full)
-            out[os.path.relpath(full, root)] = (kind, st.st_mode & 0o7777, data)
-    return out
-
+SANITIZER_MARKS = ('ERROR: AddressSanitizer', 'ERROR: LeakSanitizer', 'WARNING: ThreadSanitizer',
+                   'runtime error:')
 
 # ------------------------------------------------------------------ what this machine can do
 
@@ -219,9 +83,11 @@ def need_fuse():
 def is_mounted(path):
     """True when something is mounted exactly at @path; never touches the mount itself."""
     want = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-    with open('/proc/self/mountinfo', encoding='utf-8', errors='surrogateescape', newline='\n') as f:
+    with open('/proc/self/mountinfo', encoding='utf-8', errors='surrogateescape',
+              newline='\n') as f:
         for line in f:
-            at = line.split(' ')[4].encode('utf-8', 'surrogateescape').decode('unicode_escape').encode('latin-1')
+            at = line.split(' ')[4].encode(
+                'utf-8', 'surrogateescape').decode('unicode_escape').encode('latin-1')
             if at == os.fsencode(want):
                 return True
     return False
@@ -231,7 +97,8 @@ def detach(path):
     """Take down whatever is mounted at @path, dead daemon or not."""
     while is_mounted(path):
         for argv in (['umount', '-l', path], ['fusermount3', '-u', '-z', path]):
-            if shutil.which(argv[0]) and subprocess.run(argv, stderr=subprocess.DEVNULL).returncode == 0:
+            if shutil.which(argv[0]) and subprocess.run(argv,
+                                                        stderr=subprocess.DEVNULL).returncode == 0:
                 break
         else:
             print(f'could not unmount {path}', file=sys.stderr)
@@ -251,7 +118,10 @@ def copy_tree(name, dest):
 
 
 def make_tree(files, dest):
-    """Write {path: content} below @dest; a path ending in / is a directory, ('link', text) a symlink."""
+    """Write {path: content} below @dest.
+
+    A path that ends in / is a directory; a content ('link', text) makes a symlink.
+    """
     os.makedirs(dest, exist_ok=True)
     for rel, data in files.items():
         full = os.path.join(dest, rel)
@@ -292,9 +162,18 @@ class View:
 
     v.tmp  v.root  v.mnt  v.scratch  v.log_path  v.env  v.daemon (a Popen when foreground)
     """
-
-    def __init__(self, tree='flagtree-mini', backend=None, opts=(), root=None, at='mnt', prepare=None, dirty=None,
-                 use_git=True, foreground=True, mount=True, env=None):
+    def __init__(self,
+                 tree='flagtree-mini',
+                 backend=None,
+                 opts=(),
+                 root=None,
+                 at='mnt',
+                 prepare=None,
+                 dirty=None,
+                 use_git=True,
+                 foreground=True,
+                 mount=True,
+                 env=None):
         self.tree, self.backend, self.opts = tree, backend, list(opts)
         self.given_root, self.at = root, at
         self.prepare, self.dirty, self.use_git = prepare, dirty, use_git
@@ -339,8 +218,10 @@ class View:
         open(self.log_path, 'w').close()
         os.makedirs(self.mnt)
         os.makedirs(self.scratch)
-        self.env = dict(os.environ, XDG_CACHE_HOME=os.path.join(self.tmp, 'cache'),
-                        XDG_RUNTIME_DIR=os.path.join(self.tmp, 'run'), **self.more_env)
+        self.env = dict(os.environ,
+                        XDG_CACHE_HOME=os.path.join(self.tmp, 'cache'),
+                        XDG_RUNTIME_DIR=os.path.join(self.tmp, 'run'),
+                        **self.more_env)
         os.makedirs(self.env['XDG_RUNTIME_DIR'], mode=0o700)
         if self.given_root:
             return
@@ -371,19 +252,27 @@ class View:
         """Mount (again), and return when the mount answers."""
         if not self.foreground:
             with open(self.log_path, 'ab') as log:
-                p = subprocess.run(self.mount_argv(), env=self.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                p = subprocess.run(self.mount_argv(),
+                                   env=self.env,
+                                   stdin=subprocess.DEVNULL,
+                                   stdout=log,
+                                   stderr=log,
                                    timeout=60)
             equal(p.returncode, 0, f'exit status of {self.mount_argv()}')
             true(is_mounted(self.mnt), f'{self.mnt} is mounted when `specfs mount` has returned')
             return
         with open(self.log_path, 'ab') as log:
-            self.daemon = subprocess.Popen(self.mount_argv(), env=self.env, stdin=subprocess.DEVNULL, stdout=log,
+            self.daemon = subprocess.Popen(self.mount_argv(),
+                                           env=self.env,
+                                           stdin=subprocess.DEVNULL,
+                                           stdout=log,
                                            stderr=log)
         wait_for(self._answers, f'{self.mount_argv()}: mounting', 60)
 
     def _answers(self):
         if self.daemon.poll() is not None:
-            raise AssertionError(f'{self.mount_argv()}: exit status {self.daemon.returncode}, expected a mount')
+            raise AssertionError(
+                f'{self.mount_argv()}: exit status {self.daemon.returncode}, expected a mount')
         return is_mounted(self.mnt) and os.path.isdir(self.mnt)
 
     def umount(self):
@@ -469,7 +358,9 @@ class View:
                 self.daemon.wait()
             self.daemon = None
         if failure and self.log().strip():
-            print(f'--- log of the daemon ({" ".join(self.mount_argv())})\n{self.log()}--- end of log', file=sys.stderr)
+            print(
+                f'--- log of {" ".join(self.mount_argv())}\n{self.log()}--- end of log',
+                file=sys.stderr)
         if os.environ.get('SPECFS_TEST_KEEP'):
             print(f'kept: {self.tmp}', file=sys.stderr)
         elif not is_mounted(self.mnt):
@@ -488,7 +379,6 @@ def remove_tree(path):
 
 class TempDir:
     """A temporary directory for tests that need no mount: `with TempDir() as d`."""
-
     def __enter__(self):
         self.path = os.path.realpath(tempfile.mkdtemp(prefix='specfs-', dir=temp_base()))
         return self.path

@@ -20,7 +20,8 @@ def all_modules(package_dir):
             dirs[:] = [d for d in dirs if d not in ('spec', '_C')]
         for name in sorted(files):
             if name.endswith('.py'):
-                rel = os.path.relpath(os.path.join(here, name), base)[:-len('.py')].replace(os.sep, '.')
+                rel = os.path.relpath(os.path.join(here, name),
+                                      base)[:-len('.py')].replace(os.sep, '.')
                 yield rel[:-len('.__init__')] if rel.endswith('.__init__') else rel
 
 
@@ -36,15 +37,24 @@ def hooks(triton):
         return func(*args) if func else None
 
     return {
-        'run_parser': _filecheck.run_parser('src'),
-        'nvsmi': testing.nvsmi(['a', 'b']),
-        'get_max_tensorcore_tflops': testing.get_max_tensorcore_tflops('f16'),
-        'apply_with_path': call(getattr(_utils, 'apply_with_path', None), 'value', lambda path, value: (path, value)),
-        'squeeze': call(getattr(triton.language, 'squeeze', None), 'x'),
-        'unsqueeze': call(getattr(triton.language, 'unsqueeze', None), 'x'),
-        'musa_compile': getattr(triton.compiler, 'musa_compile', None),
-        'semantic_create_load': call(spec_func('semantic_create_load'), 'p'),
-        'no_such_name': spec_call('no_such_name'),
+        'run_parser':
+        _filecheck.run_parser('src'),
+        'nvsmi':
+        testing.nvsmi(['a', 'b']),
+        'get_max_tensorcore_tflops':
+        testing.get_max_tensorcore_tflops('f16'),
+        'apply_with_path':
+        call(getattr(_utils, 'apply_with_path', None), 'value', lambda path, value: (path, value)),
+        'squeeze':
+        call(getattr(triton.language, 'squeeze', None), 'x'),
+        'unsqueeze':
+        call(getattr(triton.language, 'unsqueeze', None), 'x'),
+        'musa_compile':
+        getattr(triton.compiler, 'musa_compile', None),
+        'semantic_create_load':
+        call(spec_func('semantic_create_load'), 'p'),
+        'no_such_name':
+        spec_call('no_such_name'),
     }
 
 
@@ -59,12 +69,25 @@ def main():
             failed[name] = repr(e)
     # asked for before the list of modules is made: a provider is imported by the first question
     answers = hooks(triton)
-    modules = {name: module.__file__ for name, module in sys.modules.items()
-               if name.split('.')[0] == 'triton' and getattr(module, '__file__', None)}
-    origins = {name: module.ORIGIN for name, module in sys.modules.items()
-               if name.split('.')[0] == 'triton' and hasattr(module, 'ORIGIN')}
+    modules = {
+        name: module.__file__
+        for name, module in sys.modules.items()
+        if name.split('.')[0] == 'triton' and getattr(module, '__file__', None)
+    }
+    origins = {
+        name: module.ORIGIN
+        for name, module in sys.modules.items()
+        if name.split('.')[0] == 'triton' and hasattr(module, 'ORIGIN')
+    }
     marker = sys.modules['triton._flagtree_backend'].FLAGTREE_BACKEND
-    json.dump({'modules': modules, 'origins': origins, 'failed': failed, 'hooks': answers, 'marker': marker}, sys.stdout)
+    json.dump(
+        {
+            'modules': modules,
+            'origins': origins,
+            'failed': failed,
+            'hooks': answers,
+            'marker': marker
+        }, sys.stdout)
 
 
 main()

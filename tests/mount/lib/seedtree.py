@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""What the seed tests share: the expected view as a table, building and importing a sample checkout.
+"""What the seed tests share: the expected view as a table, building and importing a checkout.
 
-The rules themselves are written by hand in tests/trees/expected.py; here they are only laid over the
-list of the checkout's own files.
+The rules themselves are written by hand in tests/trees/expected.py; here they are only laid over
+the list of the checkout's own files.
 """
+import contextlib
 import json
 import os
 import sys
 
-from mounted import HERE, TREES, Problems, clean_env, equal, need_program, read_file, run, true
+from mounted import (HERE, TREES, Problems, TempDir, View, clean_env, commit_all, copy_tree, equal,
+                     need_program, read_file, run, true)
 
 sys.path.insert(0, TREES)
-import expected  # noqa: E402
+import expected
 
 PLAIN = 'flagtree-mini'
 HOOKED = 'flagtree-mini+flagtree-mini-hooks'
@@ -26,6 +28,24 @@ def base_tree(tree):
 
 
 # ------------------------------------------------------------------ the table of a view
+
+
+@contextlib.contextmanager
+def checkout(tree):
+    """A committed copy of a sample checkout for several views, gone afterwards; its path."""
+    with TempDir() as tmp:
+        root = os.path.join(tmp, 'checkout')
+        copy_tree(tree, root)
+        commit_all(root)
+        yield root
+
+
+def each_view(tree, check, backends=None):
+    """Mount one checkout for one backend after the other and call check(view)."""
+    with checkout(tree) as root:
+        for backend in backends or expected.VIEWS[base_tree(tree)]:
+            with View(tree, backend, root=root) as v:
+                check(v)
 
 
 def entries(root, rel=''):
@@ -79,7 +99,10 @@ def view_table(root, tree, backend):
     """
     view = expected.VIEWS[base_tree(tree)][backend]
     table = entries(root)
-    for path in [p for p, e in table.items() if e[0] == 'link' and os.path.dirname(p) == 'python/triton/spec']:
+    for path in [
+            p for p, e in table.items()
+            if e[0] == 'link' and os.path.dirname(p) == 'python/triton/spec'
+    ]:
         del table[path]
     for path in view['absent']:
         drop(table, path)
@@ -106,7 +129,7 @@ def short(value):
 
 
 def check_view(v, want):
-    """Walk the whole mount: every name, type, link text and byte, and lookup agrees with listing."""
+    """Walk the whole mount: every name, type, link text and byte; lookups agree with listings."""
     problems = Problems()
     got = entries(v.mnt)
     for path in sorted(set(got) | set(want)):
@@ -123,13 +146,16 @@ def check_view(v, want):
 def configure(src, build, backend=''):
     """cmake -G Ninja; @backend goes into the environment as at FlagTree's installation."""
     need_program('cmake', 'ninja', 'cc', 'c++')
-    return run(['cmake', '-G', 'Ninja', '-S', src, '-B', build], env=clean_env(FLAGTREE_BACKEND=backend),
+    return run(['cmake', '-G', 'Ninja', '-S', src, '-B', build],
+               env=clean_env(FLAGTREE_BACKEND=backend),
                limit_sec=300).stdout
 
 
 def make(build, backend=''):
     """ninja in a configured directory; returns what it printed."""
-    return run(['ninja', '-j2', '-C', build], env=clean_env(FLAGTREE_BACKEND=backend), limit_sec=600).stdout
+    return run(['ninja', '-j2', '-C', build],
+               env=clean_env(FLAGTREE_BACKEND=backend),
+               limit_sec=600).stdout
 
 
 def report(build):
@@ -170,7 +196,8 @@ def probe(root, modules=(), **env):
     @modules are asked for by name, beside all whose files are found.
     """
     argv = [sys.executable, os.path.join(HERE, 'probe.py'), os.path.join(root, 'python')]
-    return json.loads(run(argv + list(modules), cwd='/', env=clean_env(**env), limit_sec=120).stdout)
+    return json.loads(
+        run(argv + list(modules), cwd='/', env=clean_env(**env), limit_sec=120).stdout)
 
 
 def module_name(path):
@@ -181,19 +208,24 @@ def module_name(path):
 
 def specialized_modules(tree, backend):
     """{module: variant} that the hand-written table says a backend brings."""
-    return {module_name(path): origin.split('/')[1]
-            for path, origin in expected.VIEWS[base_tree(tree)][backend]['files'].items()
-            if path.startswith('python/triton/') and path.endswith('.py')}
+    return {
+        module_name(path): origin.split('/')[1]
+        for path, origin in expected.VIEWS[base_tree(tree)][backend]['files'].items()
+        if path.startswith('python/triton/') and path.endswith('.py')
+    }
 
 
 def found_specialized(found, tree, backend):
-    """{module: variant} of the imported modules that are not the trunk's, grafts and links left out."""
+    """{module: variant} of imported modules that are not the trunk's; grafts, links left out."""
     own = []
     if backend:
         view = expected.VIEWS[base_tree(tree)][backend]
         own = [at[len('python/'):].replace('/', '.') for at in [*view['grafts'], *view['links']]]
-    return {name: origin for name, origin in found['origins'].items()
-            if origin != 'trunk' and not any(name == o or name.startswith(o + '.') for o in own)}
+    return {
+        name: origin
+        for name, origin in found['origins'].items()
+        if origin != 'trunk' and not any(name == o or name.startswith(o + '.') for o in own)
+    }
 
 
 def check_modules(found, root, table):
@@ -217,7 +249,8 @@ def python_files(table):
     """Module names of the files below python/triton in a table, providers below spec/ left out."""
     names = set()
     for path in table:
-        if path.startswith('python/triton/') and path.endswith('.py') and not path.startswith('python/triton/spec/'):
+        if path.startswith('python/triton/') and path.endswith(
+                '.py') and not path.startswith('python/triton/spec/'):
             names.add(module_name(path))
     return names
 
