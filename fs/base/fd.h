@@ -25,7 +25,8 @@
  * meanwhile. Paths longer than PATH_MAX work.
  *
  * Returns a descriptor or a negative errno; -ELOOP where a component is a symlink. The last
- * component may be one with O_PATH and without O_DIRECTORY: the descriptor is then the link's.
+ * component may be one with O_PATH and without O_DIRECTORY: the descriptor is then the link's; with
+ * O_DIRECTORY it gives -ENOTDIR.
  */
 int fd_open_beneath(int root_fd, const char *path, int flags, mode_t mode);
 

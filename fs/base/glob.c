@@ -11,7 +11,7 @@
 
 /* A pattern, taken apart. */
 struct pattern {
-	const char *text;      /* without "!", leading and trailing slash */
+	const char *text; /* without "!", leading and trailing slash */
 	size_t len;
 	bool dir_only;
 	bool anchored;
@@ -39,6 +39,13 @@ static struct pattern pattern_parse(const char *s)
 	return p;
 }
 
+static size_t component_len(const char *s, size_t len)
+{
+	const char *slash = memchr(s, '/', len);
+
+	return slash ? (size_t)(slash - s) : len;
+}
+
 const char *glob_check(const char *pattern)
 {
 	struct pattern p = pattern_parse(pattern);
@@ -47,9 +54,15 @@ const char *glob_check(const char *pattern)
 		return "an empty pattern";
 	if (p.len > NAME_MAX)
 		return "a pattern of more than 255 bytes";
-	for (size_t i = 0; i < p.len; i++)
-		if (p.text[i] == '/' && (i + 1 == p.len || p.text[i + 1] == '/'))
-			return "an empty component";
+	for (size_t i = 0; i < p.len;) {
+		size_t n = component_len(p.text + i, p.len - i);
+
+		if (!n || i + n + 1 == p.len)
+			return "a pattern with an empty component";
+		if (n <= 2 && !memcmp(p.text + i, "..", n))
+			return "a pattern with '.' or '..'";
+		i += n + 1;
+	}
 	return NULL;
 }
 
@@ -68,88 +81,93 @@ static bool component_match(const char *pat, size_t pat_len, const char *name, s
 	return fnmatch(p, n, 0) == 0;
 }
 
-static size_t component_len(const char *s, size_t len)
-{
-	const char *slash = memchr(s, '/', len);
+/* A path, or the first bytes of one. */
+struct piece {
+	const char *s;
+	size_t len;
+};
 
-	return slash ? (size_t)(slash - s) : len;
+/* What follows the first component of @p. */
+static struct piece piece_rest(struct piece p)
+{
+	size_t n = component_len(p.s, p.len);
+
+	n += n < p.len;
+	return (struct piece){ p.s + n, p.len - n };
 }
 
 /*
  * Match an anchored pattern against a path. With @prefix_ok a path that is a proper prefix of
  * something the pattern matches counts as well.
  */
-static bool path_match(const char *pat, size_t pat_len, const char *path, bool prefix_ok)
+static bool path_match(struct piece pat, struct piece path, bool prefix_ok)
 {
-	while (pat_len) {
-		size_t pc = component_len(pat, pat_len);
-		size_t nc = strcspn(path, "/");
-		const char *rest = pat + pc + (pc < pat_len);
-		size_t rest_len = pat_len - (size_t)(rest - pat);
+	for (; pat.len; pat = piece_rest(pat), path = piece_rest(path)) {
+		size_t n = component_len(pat.s, pat.len);
 
-		if (pc == 2 && pat[0] == '*' && pat[1] == '*') {
-			if (!rest_len)
-				return *path || prefix_ok;
+		if (n == 2 && pat.s[0] == '*' && pat.s[1] == '*') {
+			struct piece rest = piece_rest(pat);
+
+			if (!rest.len)
+				return path.len || prefix_ok;
 			if (prefix_ok)
 				return true;
-			for (;; path += strcspn(path, "/"), path += *path == '/') {
-				if (path_match(rest, rest_len, path, false))
+			for (;; path = piece_rest(path)) {
+				if (path_match(rest, path, false))
 					return true;
-				if (!*path)
+				if (!path.len)
 					return false;
 			}
 		}
-		if (!*path)
+		if (!path.len)
 			return prefix_ok;
-		if (!component_match(pat, pc, path, nc))
+		if (!component_match(pat.s, n, path.s, component_len(path.s, path.len)))
 			return false;
-		pat = rest;
-		pat_len = rest_len;
-		path += nc;
-		path += *path == '/';
 	}
-	return !*path;
+	return !path.len;
 }
 
-bool glob_match_one(const char *pattern, const char *path, bool is_dir)
+static bool match_piece(const char *pattern, struct piece path, bool is_dir)
 {
 	struct pattern p = pattern_parse(pattern);
 
 	if (p.dir_only && !is_dir)
 		return false;
 	if (!p.anchored) {
-		const char *slash = strrchr(path, '/');
+		const char *slash = memrchr(path.s, '/', path.len);
 
-		path = slash ? slash + 1 : path;
+		if (slash)
+			path = (struct piece){ slash + 1, path.len - (size_t)(slash + 1 - path.s) };
 	}
-	return path_match(p.text, p.len, path, false);
+	return path_match((struct piece){ p.text, p.len }, path, false);
 }
 
-enum glob_match glob_match_list(const struct strv *patterns, const char *path, bool is_dir)
+bool glob_match_one(const char *pattern, const char *path, bool is_dir)
+{
+	return match_piece(pattern, (struct piece){ path, strlen(path) }, is_dir);
+}
+
+static enum glob_match match_list(const struct strv *patterns, struct piece path, bool is_dir)
 {
 	for (size_t i = patterns->n; i-- > 0;)
-		if (glob_match_one(patterns->v[i], path, is_dir))
+		if (match_piece(patterns->v[i], path, is_dir))
 			return patterns->v[i][0] == '!' ? GLOB_NEGATED : GLOB_MATCH;
 	return GLOB_NONE;
 }
 
+enum glob_match glob_match_list(const struct strv *patterns, const char *path, bool is_dir)
+{
+	return match_list(patterns, (struct piece){ path, strlen(path) }, is_dir);
+}
+
 bool glob_covers(const struct strv *patterns, const char *path, bool is_dir)
 {
-	cleanup_free char *prefix = NULL;
-
 	if (!patterns->n)
 		return false;
-	if (!strchr(path, '/'))
-		return glob_match_list(patterns, path, is_dir) == GLOB_MATCH;
-	prefix = strdup(path);
-	if (!prefix)
-		return false;
-	for (char *slash = strchr(prefix, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (glob_match_list(patterns, prefix, true) == GLOB_MATCH)
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/'))
+		if (match_list(patterns, (struct piece){ path, (size_t)(slash - path) }, true) ==
+		    GLOB_MATCH)
 			return true;
-		*slash = '/';
-	}
 	return glob_match_list(patterns, path, is_dir) == GLOB_MATCH;
 }
 
@@ -161,7 +179,8 @@ bool glob_may_match_below(const struct strv *patterns, const char *dir)
 		if (patterns->v[i][0] == '!')
 			continue;
 		p = pattern_parse(patterns->v[i]);
-		if (!p.anchored || path_match(p.text, p.len, dir, true))
+		if (!p.anchored || path_match((struct piece){ p.text, p.len },
+					      (struct piece){ dir, strlen(dir) }, true))
 			return true;
 	}
 	return false;

@@ -3,6 +3,7 @@
 #include "base/strbuf.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,6 +44,10 @@ static bool strbuf_grow(struct strbuf *sb, size_t extra)
 
 	if (sb->failed)
 		return false;
+	if (extra > PTRDIFF_MAX - sb->len - 1) {
+		sb->failed = true;
+		return false;
+	}
 	if (need <= sb->cap)
 		return true;
 	while (cap < need)
