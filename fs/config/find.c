@@ -13,13 +13,14 @@
 #include <string.h>
 
 #define OWN_PROFILE ".specfs.ini"
-#define FALLBACK "generic"
+#define FALLBACK    "generic"
 
 /* The directories of shipped profiles, the first one's files before those of the others. */
 static int list_dirs(struct strv *ret)
 {
 	const char *env = getenv("SPECFS_PROFILE_DIR");
-	const char *const dirs[] = { env ? env : "", SPECFS_PROFILES_INSTALLED, SPECFS_PROFILES_SOURCE };
+	const char *const dirs[] = { env ? env : "", SPECFS_PROFILES_INSTALLED,
+				     SPECFS_PROFILES_SOURCE };
 
 	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
 		if (*dirs[i] && strv_add(ret, dirs[i]) < 0)
@@ -76,8 +77,9 @@ static int load_shipped(const struct strv *dirs, const char *name, struct diag *
 	strv_sort(&names);
 	for (size_t i = 0; i < names.n; i++)
 		strbuf_addf(&known, "%s%s", i ? ", " : "", names.v[i]);
-	return diag_add(d, -ENOENT, NULL, 0, "no profile '%s', expected %s or the path of an INI file",
-			name, names.n ? known.buf : "one of none that are installed");
+	return diag_add(d, -ENOENT, NULL, 0,
+			"no profile '%s', expected %s or the path of an INI file", name,
+			names.n ? known.buf : "one of none that are installed");
 }
 
 /* Set @ret to the first path that makes @p fit the checkout; "" if it does not. */
@@ -122,7 +124,8 @@ static int detect(int root_fd, const struct strv *dirs, struct diag *d, struct p
 		if (r < 0 || !hit.len)
 			continue;
 		if (found) {
-			strbuf_addf(why, "; '%s' would fit as well, because %s exists", p->name, hit.buf);
+			strbuf_addf(why, "; '%s' would fit as well, because %s exists", p->name,
+				    hit.buf);
 			continue;
 		}
 		strbuf_addf(why, "profile '%s' because %s exists", p->name, hit.buf);
@@ -159,7 +162,8 @@ static int find(const char *root, const char *which, struct diag *d, struct prof
 	if (which && is_file_name(which)) {
 		r = profile_load(which, d, ret);
 		if (!r)
-			strbuf_addf(why, "profile '%s' because '%s' was asked for", (*ret)->name, which);
+			strbuf_addf(why, "profile '%s' because '%s' was asked for", (*ret)->name,
+				    which);
 		return r;
 	}
 	if (which) {
@@ -170,14 +174,16 @@ static int find(const char *root, const char *which, struct diag *d, struct prof
 	}
 	root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root_fd < 0)
-		return diag_add(d, -errno, root, 0, "cannot open the checkout: %s", strerror(errno));
+		return diag_add(d, -errno, root, 0, "cannot open the checkout: %s",
+				strerror(errno));
 	if (!faccessat(root_fd, OWN_PROFILE, F_OK, 0)) {
 		strbuf_addf(&own, "%s/" OWN_PROFILE, root);
 		r = strbuf_failed(&own);
 		if (!r)
 			r = profile_load(own.buf, d, ret);
 		if (!r)
-			strbuf_addf(why, "profile '%s' because the checkout has its own " OWN_PROFILE,
+			strbuf_addf(why,
+				    "profile '%s' because the checkout has its own " OWN_PROFILE,
 				    (*ret)->name);
 		return r;
 	}

@@ -22,14 +22,14 @@ struct reader {
 	struct ini_place at;
 	const struct ini_handler *handler;
 	void *arg;
-	const char *pos;         /* next line of the text */
+	const char *pos; /* next line of the text */
 	const char *end;
 	bool in_section;
-	bool section_is_faulty;  /* its values cannot be judged */
+	bool section_is_faulty; /* its values cannot be judged */
 	bool told_crlf;
-	bool indented;           /* the line that was read last */
-	char *key;               /* of the last value; NULL after a header */
-	int err;                 /* -EINVAL, or what ends the reading */
+	bool indented; /* the line that was read last */
+	char *key;     /* of the last value; NULL after a header */
+	int err;       /* -EINVAL, or what ends the reading */
 };
 
 static bool is_blank(char c)
@@ -60,6 +60,7 @@ static void trim(char *s)
 static void read_header(struct reader *rd, const char *line)
 {
 	char text[SECTION_MAX_BYTES + 1];
+	char *kind;
 	size_t len = strcspn(line + 1, "]");
 	const char *rest;
 	char *name;
@@ -81,17 +82,19 @@ static void read_header(struct reader *rd, const char *line)
 	rest = line + len + 2;
 	rest += strspn(rest, " \t");
 	if (*rest && *rest != ';' && *rest != '#') {
-		note(rd, ini_fault(&rd->at, "'%s' after the section header, expected nothing", rest));
+		note(rd,
+		     ini_fault(&rd->at, "'%s' after the section header, expected nothing", rest));
 		return;
 	}
 	memcpy(text, line + 1, len);
 	text[len] = '\0';
 	trim(text);
-	name = text + strcspn(text, " \t");
+	kind = text + strspn(text, " \t");
+	name = kind + strcspn(kind, " \t");
 	if (*name)
 		*name++ = '\0';
 	rd->section_is_faulty = false;
-	note(rd, rd->handler->section(rd->arg, &rd->at, text, name + strspn(name, " \t")));
+	note(rd, rd->handler->section(rd->arg, &rd->at, kind, name + strspn(name, " \t")));
 }
 
 /* Look at one line before inih does; false if it must not see it. */
@@ -105,12 +108,15 @@ static bool line_is_sound(struct reader *rd, const char *line, size_t len, size_
 	}
 	if (len && line[len - 1] == '\r' && !rd->told_crlf) {
 		rd->told_crlf = true;
-		note(rd, ini_fault(&rd->at, "the line ends with a carriage return, expected newlines "
-					    "alone throughout the file"));
+		note(rd,
+		     ini_fault(&rd->at, "the line ends with a carriage return, expected newlines "
+					"alone throughout the file"));
 	}
 	if (len > max) {
-		note(rd, ini_fault(&rd->at, "a line of %zu bytes, expected at most %zu: a list may go "
-					    "on in indented lines", len, max));
+		note(rd, ini_fault(&rd->at,
+				   "a line of %zu bytes, expected at most %zu: a list may go "
+				   "on in indented lines",
+				   len, max));
 		return false;
 	}
 	while (indent < len && is_blank(line[indent]))
@@ -119,8 +125,9 @@ static bool line_is_sound(struct reader *rd, const char *line, size_t len, size_
 		return false;
 	if (indent && !rd->key) {
 		if (!rd->section_is_faulty)
-			note(rd, ini_fault(&rd->at, "an indented line with no value above it to go on "
-						    "with, expected 'key = value' at its beginning"));
+			note(rd,
+			     ini_fault(&rd->at, "an indented line with no value above it to go on "
+						"with, expected 'key = value' at its beginning"));
 		return false;
 	}
 	return true;
@@ -164,8 +171,10 @@ static int got_value(void *arg, const char *section, const char *key, const char
 	if (is_over(rd) || (rd->in_section && rd->section_is_faulty))
 		return 1;
 	if (!rd->in_section) {
-		note(rd, ini_fault(&rd->at, "'%s' stands before the first section, expected a header "
-					    "such as '[profile]' above it", key));
+		note(rd, ini_fault(&rd->at,
+				   "'%s' stands before the first section, expected a header "
+				   "such as '[profile]' above it",
+				   key));
 		return 1;
 	}
 	if (!rd->indented) {
@@ -201,7 +210,8 @@ int ini_read_file(const char *file, struct diag *d, const struct ini_handler *h,
 	if (r < 0)
 		return r;
 	if (!strncmp(text.buf, "\xef\xbb\xbf", 3))
-		return diag_add(d, -EINVAL, file, 1, "a byte order mark, expected UTF-8 without one");
+		return diag_add(d, -EINVAL, file, 1,
+				"a byte order mark, expected UTF-8 without one");
 	rd.pos = text.buf;
 	rd.end = text.buf + text.len;
 	r = ini_parse_stream(next_line, &rd, got_value, &rd);
@@ -211,7 +221,8 @@ int ini_read_file(const char *file, struct diag *d, const struct ini_handler *h,
 	if (r < 0)
 		return -ENOMEM;
 	if (r > 0)
-		return diag_add(d, -EINVAL, file, (unsigned)r, "neither a '[section]' nor a comment, "
-							       "expected 'key = value'");
+		return diag_add(d, -EINVAL, file, (unsigned)r,
+				"neither a '[section]' nor a comment, "
+				"expected 'key = value'");
 	return rd.err;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define IN_PROFILE(field) offsetof(struct profile, field)
-#define IN_RULE(field) offsetof(struct profile_rule, field)
+#define IN_RULE(field)    offsetof(struct profile_rule, field)
 
 const struct config_section config_sections[] = {
 	{ "profile", false, false, "what the profile is and which checkouts it fits" },
@@ -31,15 +31,17 @@ const struct config_key config_keys[] = {
 	{ "profile", "detect", KEY_GLOBS, false, "", "paths of the checkout, with globs",
 	  IN_PROFILE(detect), "Any hit makes the profile fit a checkout." },
 	{ "profile", "backends", KEY_GLOBS, false, "", "paths of the checkout, with globs",
-	  IN_PROFILE(backends), "Directories that may be a backend's; its name is their last component." },
+	  IN_PROFILE(backends),
+	  "Directories that may be a backend's; its name is their last component." },
 	{ "profile", "packages", KEY_FLAG, false, "merge", "merge|opaque",
-	  IN_PROFILE(packages_opaque), "What a spec sub-package with an __init__.py does to the trunk's: "
+	  IN_PROFILE(packages_opaque),
+	  "What a spec sub-package with an __init__.py does to the trunk's: "
 	  "merge with it, file by file, or hide it as Python's own import would." },
 
 	{ "map", "at", KEY_AT, true, "", "a path of the view", IN_RULE(at),
 	  "The place over which the directory is laid." },
-	{ "map", "from", KEY_FROM, true, "", "a path below the checkout, or absolute", IN_RULE(from),
-	  "The spec directory." },
+	{ "map", "from", KEY_FROM, true, "", "a path below the checkout, or absolute",
+	  IN_RULE(from), "The spec directory." },
 	{ "map", "only", KEY_PATTERNS, false, "", "patterns", IN_RULE(only),
 	  "What of it is shown; without it, everything." },
 	{ "map", "except", KEY_PATTERNS, false, "", "patterns", IN_RULE(except),
@@ -49,7 +51,8 @@ const struct config_key config_keys[] = {
 	{ "map", "opaque", KEY_FLAG, false, "no", "no|yes", IN_RULE(opaque),
 	  "Whether the directory hides the one below it instead of merging with it." },
 	{ "map", "hijack", KEY_FLAG, false, "no", "no|yes", IN_RULE(hijack),
-	  "Whether only those packages are mapped whose __init__.py in the trunk calls spec_path." },
+	  "Whether only those packages are mapped whose __init__.py in the trunk calls "
+	  "spec_path." },
 	{ "map", "if", KEY_BELOW, false, "", "a path below the checkout", IN_RULE(when),
 	  "The map is there only if the checkout has this path." },
 	{ "map", "unless", KEY_BELOW, false, "", "a path below 'from'", IN_RULE(unless),
@@ -57,8 +60,8 @@ const struct config_key config_keys[] = {
 
 	{ "graft", "at", KEY_AT, true, "", "a path of the view", IN_RULE(at),
 	  "The place at which the directory appears; with a glob in 'from', its parent." },
-	{ "graft", "from", KEY_FROM, true, "", "a path below the checkout, or absolute", IN_RULE(from),
-	  "The directory; its last component may be a glob." },
+	{ "graft", "from", KEY_FROM, true, "", "a path below the checkout, or absolute",
+	  IN_RULE(from), "The directory; its last component may be a glob." },
 	{ "graft", "only", KEY_PATTERNS, false, "", "patterns", IN_RULE(only),
 	  "What of it is shown; without it, everything." },
 	{ "graft", "except", KEY_PATTERNS, false, "", "patterns", IN_RULE(except),
@@ -73,7 +76,8 @@ const struct config_key config_keys[] = {
 	{ "link", "if", KEY_BELOW, false, "", "a path below the checkout", IN_RULE(when),
 	  "The link is there only if the checkout has this path." },
 
-	{ "file", "at", KEY_AT, true, "", "a path of the view", IN_RULE(at), "The place of the file." },
+	{ "file", "at", KEY_AT, true, "", "a path of the view", IN_RULE(at),
+	  "The place of the file." },
 	{ "file", "content", KEY_CONTENT, false, "", "text", IN_RULE(content),
 	  "Its content, without a newline at the end; further lines go on indented." },
 	{ "file", "if", KEY_BELOW, false, "", "a path below the checkout", IN_RULE(when),

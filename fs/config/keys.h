@@ -37,7 +37,7 @@ struct config_key {
 /* A kind of section. */
 struct config_section {
 	const char *kind;
-	bool named;             /* "[kind NAME]", any number of them; otherwise once, without a name */
+	bool named;             /* "[kind NAME]", any number of them; else once, without a name */
 	bool free_keys;         /* its keys are patterns, not rows of config_keys[] */
 	const char *help;
 };

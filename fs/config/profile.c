@@ -16,10 +16,10 @@
 /* What one run of profile_load() knows. */
 struct loading {
 	struct profile *profile;
-	const struct config_section *section;   /* being read; NULL after a faulty header */
-	struct profile_rule *rule;              /* the same, if it is a rule's */
-	struct strv sections;                   /* kinds seen, those without a name */
-	struct strv keys;                       /* seen in this section */
+	const struct config_section *section; /* being read; NULL after a faulty header */
+	struct profile_rule *rule;            /* the same, if it is a rule's */
+	struct strv sections;                 /* kinds seen, those without a name */
+	struct strv keys;                     /* seen in this section */
 };
 
 static enum rule_kind kind_of(const char *section)
@@ -80,7 +80,8 @@ static int begin_rule(struct loading *l, const struct ini_place *at, const char 
 
 	for (size_t i = 0; i < p->n_rules; i++)
 		if (p->rules[i].kind == kind && !strcmp(p->rules[i].name, name))
-			return ini_fault(at, "[%s %s] stands in line %u already, expected another name",
+			return ini_fault(at,
+					 "[%s %s] stands in line %u already, expected another name",
 					 kind_name(kind), name, p->rules[i].line);
 	rules = append(p->rules, p->n_rules, sizeof(*rules));
 	if (!rules)
@@ -107,9 +108,11 @@ static int begin_section(void *arg, const struct ini_place *at, const char *kind
 		return ini_fault(at, "unknown section '[%s]', expected %s", kind, choices.buf);
 	}
 	if (s->named && !*name)
-		return ini_fault(at, "section '[%s]' has no name, expected '[%s NAME]'", kind, kind);
+		return ini_fault(at, "section '[%s]' has no name, expected '[%s NAME]'", kind,
+				 kind);
 	if (!s->named && *name)
-		return ini_fault(at, "section '[%s %s]' has a name, expected '[%s]'", kind, name, kind);
+		return ini_fault(at, "section '[%s %s]' has a name, expected '[%s]'", kind, name,
+				 kind);
 	if (!s->named && strv_has(&l->sections, kind))
 		return ini_fault(at, "a second section '[%s]', expected one", kind);
 	l->section = s;
@@ -124,8 +127,9 @@ static int add_write(struct profile *p, const struct ini_place *at, const char *
 
 	for (size_t i = 0; i < p->n_writes; i++)
 		if (p->writes[i].class == WRITE_ANY)
-			return ini_fault(at, "a rule below '@any', which leaves nothing to it, expected "
-					     "@any to be the last");
+			return ini_fault(
+				at, "a rule below '@any', which leaves nothing to it, expected "
+				    "@any to be the last");
 	writes = append(p->writes, p->n_writes, sizeof(*writes));
 	if (!writes)
 		return -ENOMEM;
@@ -151,8 +155,11 @@ static int take_value(void *arg, const struct ini_place *at, const char *name, c
 	if (!l->section || (l->section->named && !l->rule))
 		return 0; /* what is wrong with its header has been told */
 	if (l->section->free_keys && more)
-		return ini_fault(at, "an indented line in [%s], expected 'pattern = destination' at its "
-				     "beginning", l->section->kind);
+		return ini_fault(
+			at,
+			"an indented line in [%s], expected 'pattern = destination' at its "
+			"beginning",
+			l->section->kind);
 	if (l->section->free_keys)
 		return add_write(l->profile, at, name, value);
 	k = config_key_find(l->section->kind, name);
@@ -160,8 +167,8 @@ static int take_value(void *arg, const struct ini_place *at, const char *name, c
 		return 0; /* its first line was told */
 	if (!k) {
 		add_choices(l->section->kind, &choices);
-		return ini_fault(at, "unknown key '%s' in [%s], expected %s", name, l->section->kind,
-				 choices.buf);
+		return ini_fault(at, "unknown key '%s' in [%s], expected %s", name,
+				 l->section->kind, choices.buf);
 	}
 	if (!more && strv_has(&l->keys, name) && !is_list(k->type))
 		return ini_fault(at, "a second '%s' in this section, expected one", name);
@@ -192,17 +199,21 @@ static int check_rule(const struct profile_rule *rule, const struct ini_place *a
 					 k->name, k->unit);
 	}
 	if (has_stray_glob(rule->at, true))
-		return ini_fault(at, "a glob in 'at = %s' of [%s %s], expected a plain path", rule->at,
-				 kind, rule->name);
+		return ini_fault(at, "a glob in 'at = %s' of [%s %s], expected a plain path",
+				 rule->at, kind, rule->name);
 	if (rule->from && has_stray_glob(rule->from, !takes_glob))
 		return ini_fault(at, "a glob in '%s' of [%s %s], expected %s", rule->from, kind,
-				 rule->name, takes_glob ? "one in the last component only" : "none");
+				 rule->name,
+				 takes_glob ? "one in the last component only" : "none");
 	if (rule->kind != RULE_MAP && !*rule->at && !(rule->from && strpbrk(rule->from, "*?[")))
-		return ini_fault(at, "[%s %s] is at the root of the view, expected a place below it",
+		return ini_fault(at,
+				 "[%s %s] is at the root of the view, expected a place below it",
 				 kind, rule->name);
 	if (path_below(rule->at, ".specfs"))
-		return ini_fault(at, "[%s %s] is at '%s', which is the view's control directory, "
-				     "expected another place", kind, rule->name, rule->at);
+		return ini_fault(at,
+				 "[%s %s] is at '%s', which is the view's control directory, "
+				 "expected another place",
+				 kind, rule->name, rule->at);
 	return 0;
 }
 

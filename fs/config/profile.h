@@ -15,7 +15,7 @@
 
 enum rule_kind {
 	RULE_MAP,       /* a spec directory, laid over a place of the view */
-	RULE_GRAFT,     /* a directory of the checkout, shown at another place; hides what was there */
+	RULE_GRAFT,     /* a directory of the checkout at another place; hides what was there */
 	RULE_LINK,      /* a symlink that the view makes */
 	RULE_FILE,      /* a small regular file with fixed content that the view makes */
 };
@@ -43,12 +43,12 @@ struct profile_rule {
 	char *name;             /* second word of the section's header */
 	unsigned line;          /* of the header */
 	char *at;               /* clean view path; "" is the root (written as ".") */
-	char *from;             /* map, graft, link: clean and relative to ROOT, or absolute; the last
-				 * component of a graft or link may be a glob: then `at` is the directory
-				 * in which each match appears under its own name */
+	char *from;             /* map, graft, link: clean and relative to ROOT, or absolute; the
+				 * last component of a graft or link may be a glob: then `at` is the
+				 * directory in which each match appears under its own name */
 	char *content;          /* file: its content; a newline is not added */
 	char *when;             /* "if": the rule is there only if ROOT has this path; or NULL */
-	char *unless;           /* map: off for a backend in whose `from` this path exists, or NULL */
+	char *unless;           /* map: off for a backend in whose `from` this path is; or NULL */
 	bool opaque;            /* map: its root hides the lower layers' directory at `at` */
 	bool hijack;            /* map: only what FlagTree's spec_path would find, see rule.h */
 	struct strv only;       /* patterns relative to the map; empty: everything */
@@ -68,7 +68,7 @@ struct profile {
 	char *file;             /* the INI file, for messages */
 	struct strv detect;     /* globs relative to ROOT; any hit makes the profile fit */
 	struct strv backends;   /* globs relative to ROOT of directories that may be a backend's */
-	bool packages_opaque;   /* packages = opaque: a spec sub-package with __init__.py hides trunk's */
+	bool packages_opaque;   /* a spec sub-package with __init__.py hides the trunk's */
 	struct profile_rule *rules;
 	size_t n_rules;
 	struct strv hide;       /* patterns on view paths; of trunk and spec layers only */
@@ -76,8 +76,8 @@ struct profile {
 	struct strv redirect;   /* directories of the view that bypass FUSE when scratch's alone */
 	struct write_rule *writes;
 	size_t n_writes;
-	bool hooks_supply;      /* [hooks] supply = yes: the view supplies _flagtree_spec if trunk lacks it */
-	bool hooks_import;      /* [hooks] import = yes: functions are bound by the import hook */
+	bool hooks_supply;      /* the view supplies _flagtree_spec if the trunk lacks it */
+	bool hooks_import;      /* functions are bound by the import hook */
 };
 
 /**

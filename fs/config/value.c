@@ -13,11 +13,8 @@
 #define BLANKS " \t\r\v\f"
 
 static const char *const dest_names[] = {
-	[DEST_SCRATCH] = "scratch",
-	[DEST_OWNER] = "owner",
-	[DEST_SPEC] = "spec",
-	[DEST_TRUNK] = "trunk",
-	[DEST_DENY] = "deny",
+	[DEST_SCRATCH] = "scratch", [DEST_OWNER] = "owner", [DEST_SPEC] = "spec",
+	[DEST_TRUNK] = "trunk",     [DEST_DENY] = "deny",
 };
 
 const char *dest_name(enum dest dest)
@@ -150,7 +147,8 @@ static int parse_list(const struct config_key *k, const char *text, const struct
 		cleanup_free char *clean = NULL;
 
 		if (wrong && k->type == KEY_PATTERNS)
-			return ini_fault(at, "'%s' is %s, expected a gitignore pattern", word, wrong);
+			return ini_fault(at, "'%s' is %s, expected a gitignore pattern", word,
+					 wrong);
 		if (wrong)
 			return ini_fault(at, "'%s' for '%s', expected %s", word, k->name, wrong);
 		if (k->type == KEY_PATHS)
@@ -176,18 +174,20 @@ static int parse_text(const char *text, bool more, char **field)
 
 static bool may_go_on(enum key_type type)
 {
-	return type == KEY_CONTENT || type == KEY_PATTERNS || type == KEY_GLOBS || type == KEY_PATHS;
+	return type == KEY_CONTENT || type == KEY_PATTERNS || type == KEY_GLOBS ||
+	       type == KEY_PATHS;
 }
 
-int value_parse(const struct config_key *k, const char *text, bool more,
-		const struct ini_place *at, void *object)
+int value_parse(const struct config_key *k, const char *text, bool more, const struct ini_place *at,
+		void *object)
 {
 	void *field = (char *)object + k->offset;
 	unsigned choice = 0;
 	int r;
 
 	if (more && !may_go_on(k->type))
-		return ini_fault(at, "'%s' goes on in an indented line, expected one line", k->name);
+		return ini_fault(at, "'%s' goes on in an indented line, expected one line",
+				 k->name);
 	switch (k->type) {
 	case KEY_CONTENT:
 		r = value_check_variables(text, "backend", at);
@@ -238,8 +238,10 @@ static int parse_class(const char *word, const struct ini_place *at, enum write_
 			return 0;
 		}
 	}
-	return ini_fault(at, "unknown class '%s', expected @ignored, @backend, @mapped, @any or a "
-			     "pattern", word);
+	return ini_fault(at,
+			 "unknown class '%s', expected @ignored, @backend, @mapped, @any or a "
+			 "pattern",
+			 word);
 }
 
 int value_parse_write(const char *pattern, const char *dest, const struct ini_place *at,
@@ -252,8 +254,11 @@ int value_parse_write(const char *pattern, const char *dest, const struct ini_pl
 	if (r < 0)
 		return r;
 	if (dest_parse(dest, &rule.dest) < 0)
-		return ini_fault(at, "unknown destination '%s', expected scratch, owner, spec, trunk or "
-				     "deny", dest);
+		return ini_fault(
+			at,
+			"unknown destination '%s', expected scratch, owner, spec, trunk or "
+			"deny",
+			dest);
 	if (rule.class == WRITE_GLOB) {
 		r = value_check_variables(pattern, NULL, at);
 		if (r < 0)

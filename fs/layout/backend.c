@@ -17,8 +17,8 @@ struct count {
 	int root_fd;
 	const struct ruleset *rules;
 	const struct rule *rule;
-	struct strv *shown;             /* real paths, so that a file of two maps counts once */
-	struct strv *served;            /* the same, of what serves the hooks only */
+	struct strv *shown;  /* real paths, so that a file of two maps counts once */
+	struct strv *served; /* the same, of what serves the hooks only */
 };
 
 static bool ask_hijacked(void *arg, const char *dir)
@@ -65,7 +65,7 @@ static int count_name(struct count *c, int dir_fd, const char *dir, const char *
 		return 0;
 	if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
 		return path_join(&real, c->rule->from, rel.buf) < 0 ? -ENOMEM
-								     : strv_add(list, real.buf);
+								    : strv_add(list, real.buf);
 	if (!S_ISDIR(st.st_mode))
 		return 0;
 	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -178,7 +178,8 @@ static int add_backend(int root_fd, const struct profile *p, const char *dir, st
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct backend_info *)a)->name, ((const struct backend_info *)b)->name);
+	return strcmp(((const struct backend_info *)a)->name,
+		      ((const struct backend_info *)b)->name);
 }
 
 static bool has_name(const struct backend_info *list, size_t n, const char *name)
@@ -239,7 +240,9 @@ int backend_check(int root_fd, const struct profile *p, const char *name, struct
 		strbuf_addf(&known, "%s%s", !i ? "" : i + 1 < n ? ", " : " or ", list[i].name);
 	backend_list_free(list, n);
 	if (!n)
-		return diag_add(d, -ENOENT, NULL, 0, "no backend '%s': profile '%s' finds none in this "
-				"checkout", name, p->name);
+		return diag_add(d, -ENOENT, NULL, 0,
+				"no backend '%s': profile '%s' finds none in this "
+				"checkout",
+				name, p->name);
 	return diag_add(d, -ENOENT, NULL, 0, "no backend '%s', expected %s", name, known.buf);
 }

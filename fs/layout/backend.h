@@ -15,8 +15,8 @@ struct backend_info {
 	char *name;
 	char *dir;                      /* relative to ROOT */
 	size_t n_specializations;       /* regular files and links that its shadow maps show */
-	size_t n_providers;             /* files of its provider maps, and those of a hijack map that
-					 * no hijacked package shows */
+	size_t n_providers;             /* files of its provider maps, and those of a hijack map
+					 * that no hijacked package shows */
 };
 
 /**

@@ -109,8 +109,8 @@ bool rule_is_hijacked(const char *rel, rule_is_hijacked_fn is_hijacked, void *ar
 	return hijacked_from(rel, strlen(rel), is_hijacked, arg);
 }
 
-bool rule_shows(const struct rule *r, const char *rel, bool is_dir,
-		rule_is_hijacked_fn is_hijacked, void *arg)
+bool rule_shows(const struct rule *r, const char *rel, bool is_dir, rule_is_hijacked_fn is_hijacked,
+		void *arg)
 {
 	if (!*rel)
 		return true;

@@ -18,7 +18,8 @@ struct rule {
 	char *backend;          /* whose; NULL where the rule names none */
 	char *at;               /* clean view path */
 	char *from;             /* clean and relative to ROOT, or absolute; without the glob */
-	char *glob;             /* graft, link: pattern of the names in `from` that appear in `at`, or NULL */
+	char *glob;             /* graft, link: pattern of the names in `from` that appear in `at`;
+				 * or NULL */
 	char *content;          /* file */
 	char *when;             /* path of ROOT that must exist, or NULL; see checkout_settle() */
 	char *unless;           /* map: path of `from` that must not exist, or NULL; the same */
@@ -58,10 +59,10 @@ typedef bool (*rule_is_hijacked_fn)(void *arg, const char *dir);
  *
  * `only` and `except` decide first: a directory is shown if it is covered or something below it may
  * be; "" always is. With `hijack`, a non-directory is shown only if its directory or one above it
- * is hijacked; a hijacked directory's own __init__.py is not shown unless a directory strictly above
- * it is hijacked as well. Directories are then all shown, as ways to what may be: one that no lower
- * layer has and that is not below a hijacked one may turn out empty, see rule_is_hijacked(). Marks
- * (.specfs-hide, .specfs-base, .specfs-tmp.*) and what lies below one are never shown.
+ * is hijacked; a hijacked directory's own __init__.py is not shown unless a directory strictly
+ * above it is hijacked as well. Directories are then all shown, as ways to what may be: one that no
+ * lower layer has and that is not below a hijacked one may turn out empty, see rule_is_hijacked().
+ * Marks (.specfs-hide, .specfs-base, .specfs-tmp.*) and what lies below one are never shown.
  */
 bool rule_shows(const struct rule *r, const char *rel, bool is_dir,
 		rule_is_hijacked_fn is_hijacked, void *arg);

@@ -166,17 +166,22 @@ static int check_chain(const struct profile *p, const struct strv *backends, str
 		const char *name = backends->v[i];
 
 		if (!*name || strchr(name, '/') || *name == '.')
-			return diag_add(d, -EINVAL, NULL, 0, "'%s' is no backend's name, expected one "
-					"directory name that does not begin with a dot", name);
+			return diag_add(d, -EINVAL, NULL, 0,
+					"'%s' is no backend's name, expected one "
+					"directory name that does not begin with a dot",
+					name);
 		for (size_t j = 0; j < i; j++)
 			if (!strcmp(backends->v[j], name))
-				return diag_add(d, -EINVAL, NULL, 0, "backend '%s' stands twice in the "
-						"chain, expected once", name);
+				return diag_add(d, -EINVAL, NULL, 0,
+						"backend '%s' stands twice in the "
+						"chain, expected once",
+						name);
 	}
 	return 0;
 }
 
-/* Two sections of the profile must not make the same place, nor a file or link one above another. */
+/* Two sections of the profile must not make the same place, nor a file or link one above another.
+ */
 static int check_places(const struct ruleset *rs, struct diag *d)
 {
 	for (size_t i = 0; i < rs->n_rules; i++) {
@@ -191,12 +196,15 @@ static int check_places(const struct ruleset *rs, struct diag *d)
 			if (j == i || b->kind == RULE_MAP || !rest || !strcmp(a->name, b->name))
 				continue;
 			if (!*rest && !b->glob)
-				return diag_add(d, -EINVAL, rs->profile->file, 0, "[%s] and [%s] are both "
-						"at '%s', expected one", a->name, b->name, a->at);
+				return diag_add(d, -EINVAL, rs->profile->file, 0,
+						"[%s] and [%s] are both "
+						"at '%s', expected one",
+						a->name, b->name, a->at);
 			if (is_generated(a->kind))
-				return diag_add(d, -EINVAL, rs->profile->file, 0, "[%s] at '%s' lies below "
-						"[%s] at '%s', which is no directory", b->name, b->at,
-						a->name, a->at);
+				return diag_add(d, -EINVAL, rs->profile->file, 0,
+						"[%s] at '%s' lies below "
+						"[%s] at '%s', which is no directory",
+						b->name, b->at, a->name, a->at);
 		}
 	}
 	return 0;
@@ -243,7 +251,7 @@ void ruleset_free(struct ruleset *rs)
 bool ruleset_hides(const struct ruleset *rs, const char *path, bool is_dir, bool is_link)
 {
 	return glob_covers(&rs->profile->hide, path, is_dir) ||
-	       (is_link && glob_covers(&rs->profile->hide_links, path, false));
+	       (is_link && glob_match_list(&rs->profile->hide_links, path, false) == GLOB_MATCH);
 }
 
 const struct rule *ruleset_map_of(const struct ruleset *rs, const char *path, bool is_dir,

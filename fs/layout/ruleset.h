@@ -16,9 +16,9 @@
 struct ruleset {
 	const struct profile *profile;  /* borrowed; outlives the ruleset */
 	struct strv backends;           /* the chain, most special first; may be empty */
-	struct rule *rules;             /* highest first: files and links, grafts, maps; within each,
-					 * the chain's backends in order, then what names no backend;
-					 * within each, as in the profile */
+	struct rule *rules;             /* highest first: files and links, grafts, maps; in each the
+					 * chain's backends in order, then what names none; in each
+					 * as in the profile */
 	size_t n_rules;
 };
 
@@ -37,7 +37,8 @@ DEFINE_CLEANUP(ruleset, struct ruleset, ruleset_free)
 
 /**
  * ruleset_hides - does [hide] keep this path of trunk and spec layers out of the view?
- * @is_link: it is a symlink; left-over links are told from real directories and files by that
+ * @is_link: it is a symlink; left-over links are told from real directories and files by that. What
+ *           lies below a place of such links is never hidden for it
  */
 bool ruleset_hides(const struct ruleset *rs, const char *path, bool is_dir, bool is_link);
 
