@@ -2,7 +2,8 @@
 /* Trees for tests: see tree.h. */
 #include "tree.h"
 
-#include <ftw.h>
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -113,15 +114,27 @@ bool tree_exists(const char *root, const char *path)
 	return there;
 }
 
-static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+/* By descriptors: there may be paths longer than PATH_MAX. */
+static void remove_below(int dir_fd, const char *name)
 {
-	(void)st;
-	(void)flag;
-	(void)ftw;
-	return remove(path);
+	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct dirent *de;
+	DIR *dir;
+
+	if (fd < 0) {
+		assert_int_equal(unlinkat(dir_fd, name, 0), 0);
+		return;
+	}
+	dir = fdopendir(fd);
+	assert_non_null(dir);
+	while ((de = readdir(dir)))
+		if (strcmp(de->d_name, ".") && strcmp(de->d_name, ".."))
+			remove_below(fd, de->d_name);
+	closedir(dir);
+	assert_int_equal(unlinkat(dir_fd, name, AT_REMOVEDIR), 0);
 }
 
 void tree_remove(const char *path)
 {
-	assert_int_equal(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT), 0);
+	remove_below(AT_FDCWD, path);
 }

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-// In no target; gone from the view of a backend that brings its own python/src.
+// In no target, and no backend brings it: the same in every view.
