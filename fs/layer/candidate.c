@@ -27,6 +27,36 @@ bool stack_is_hijacked(void *arg, const char *dir)
 	return hijacks_ask(a->st->hijacks, a->st->root_fd, path.buf);
 }
 
+/* How much of @path, which is inside a graft, is the place of the graft itself. */
+static size_t graft_root_len(const struct rule *r, const char *path, const char *rel)
+{
+	if (r->glob)
+		return (size_t)(rel - path) + strcspn(rel, "/");
+	if (!*rel || rel == path)
+		return strlen(path) - strlen(rel);
+	return (size_t)(rel - path) - 1;
+}
+
+/*
+ * Does [hide] keep it out as something left over in the checkout? A graft's place is the profile's
+ * own: patterns that hit it mean what native use left there, and say nothing of what is below.
+ */
+static bool is_left_over(const struct stack *st, const struct layer *l, const char *path,
+			 bool is_dir, bool is_link)
+{
+	cleanup_strbuf struct strbuf root = STRBUF_INIT;
+	const char *rel;
+
+	if (!st->rules || !ruleset_hides(st->rules, path, is_dir, is_link))
+		return false;
+	if (l->kind != LAYER_GRAFT || rule_place(l->rule, path, &rel) != RULE_INSIDE)
+		return true;
+	strbuf_add(&root, path, graft_root_len(l->rule, path, rel));
+	if (strbuf_failed(&root) < 0)
+		return true;
+	return !ruleset_hides(st->rules, root.buf, true, false);
+}
+
 bool stack_layer_shows(const struct stack *st, unsigned layer, const char *path, bool is_dir)
 {
 	const struct layer *l = &st->layers[layer];
@@ -37,7 +67,7 @@ bool stack_layer_shows(const struct stack *st, unsigned layer, const char *path,
 		return true;
 	if (!strncmp(path_base(path), ".specfs-tmp.", 12))
 		return false;
-	if (st->rules && l->kind != LAYER_GRAFT && ruleset_hides(st->rules, path, is_dir, false))
+	if (is_left_over(st, l, path, is_dir, false))
 		return false;
 	if (!l->rule)
 		return true;
@@ -50,8 +80,7 @@ static bool is_shown(const struct stack *st, unsigned i, const char *path, mode_
 {
 	if (!stack_layer_shows(st, i, path, S_ISDIR(mode)))
 		return false;
-	return !S_ISLNK(mode) || !st->rules || st->layers[i].kind == LAYER_GRAFT ||
-	       !ruleset_hides(st->rules, path, false, true);
+	return !S_ISLNK(mode) || !is_left_over(st, &st->layers[i], path, false, true);
 }
 
 /* A symlink of a spec directory or graft that leads to a regular file is that file. */

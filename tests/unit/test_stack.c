@@ -188,6 +188,38 @@ static void hide_patterns_keep_leftovers_out(void **state)
 	assert_string_equal(fix_names(f, "p/__pycache__"), "y");
 }
 
+static void hide_patterns_count_below_a_graft(void **state)
+{
+	struct fix *f = *state;
+
+	tree_make(f->tmp, "trunk/tp/b/a=1", "trunk/tp/b/__pycache__/x=1",
+		  "trunk/tp/b/deep/__pycache__/x=1", NULL);
+	assert_int_equal(strv_add(&f->profile.hide, "__pycache__/"), 0);
+	fix_rule(f, RULE_GRAFT, "p/spec/b", "tp/b");
+	fix_settle(f);
+	assert_string_equal(fix_names(f, "p/spec/b"), "a deep");
+	assert_string_equal(fix_names(f, "p/spec/b/deep"), "");
+	assert_int_equal(fix_lookup(f, "p/spec/b/__pycache__/x"), -ENOENT);
+}
+
+static void hide_patterns_spare_a_grafts_own_place(void **state)
+{
+	struct fix *f = *state;
+	struct rule *r;
+
+	tree_make(f->tmp, "trunk/p/spec/old/x=1", "trunk/p/extra/old/x=1", "trunk/tp/b/a=1",
+		  "trunk/tp/l/x1/f=2", NULL);
+	assert_int_equal(strv_add(&f->profile.hide, "/p/*/*"), 0);
+	fix_rule(f, RULE_GRAFT, "p/spec/b", "tp/b");
+	r = fix_rule(f, RULE_GRAFT, "p/extra", "tp/l");
+	r->glob = strdup("*");
+	fix_settle(f);
+	assert_string_equal(fix_names(f, "p/spec"), "b");
+	assert_string_equal(fix_names(f, "p/spec/b"), "a");
+	assert_string_equal(fix_names(f, "p/extra"), "x1");
+	assert_string_equal(fix_text(f, "p/extra/x1/f"), "2");
+}
+
 static void patterns_of_a_map_are_obeyed(void **state)
 {
 	struct fix *f = *state;
@@ -362,6 +394,8 @@ int main(void)
 		TEST(hollow_implied_directory_is_not_shown),
 		TEST(hide_list_hides_lower_layers_only),
 		TEST(hide_patterns_keep_leftovers_out),
+		TEST(hide_patterns_count_below_a_graft),
+		TEST(hide_patterns_spare_a_grafts_own_place),
 		TEST(patterns_of_a_map_are_obeyed),
 		TEST(hijack_follows_the_trunk_as_it_is_now),
 		TEST(graft_hides_what_was_there),
