@@ -15,7 +15,7 @@
  * @ret:     its provider table
  * @ret_why: what is wrong with it, one line, appended on failure
  *
- * Returns 0, -ENOENT if there is no such file, or -ELIBBAD if it cannot be loaded or is no provider.
+ * Returns 0, -ENOENT if there is no such file, -ELIBBAD if it cannot be loaded or is no provider.
  */
 int loader_open(const char *path, const struct specfs_provider **ret, struct strbuf *ret_why);
 

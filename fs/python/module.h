@@ -8,7 +8,7 @@
 /** The definition of the module _flagtree_spec; the instance's name says which trunk it serves. */
 extern PyModuleDef hooks_module_def;
 
-/** module_init - what a PyInit_ function returns: @def, or NULL if this interpreter cannot have it */
+/** module_init - what a PyInit_ function returns: @def, or NULL where there cannot be one */
 PyObject *module_init(PyModuleDef *def);
 
 #endif

@@ -25,6 +25,7 @@ struct state {
 	_Atomic(struct provider *) provider;  /* NULL: not looked for yet */
 };
 
+/** state_of - the state of one interpreter's copy of the module */
 static inline struct state *state_of(PyObject *module)
 {
 	return PyModule_GetState(module);

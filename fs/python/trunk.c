@@ -44,8 +44,8 @@ int trunk_find(struct state *st, const struct trunk_place *place, PyObject *back
 	if (!below)
 		return -1;
 	for (Py_ssize_t i = 0; i < n; i++) {
-		cleanup_py PyObject *path = PyUnicode_FromFormat("%S/%U%s", PyList_GetItem(roots, i),
-								 below, rest);
+		PyObject *root = PyList_GetItem(roots, i);
+		cleanup_py PyObject *path = PyUnicode_FromFormat("%S/%U%s", root, below, rest);
 		struct stat sb;
 
 		if (!path)

@@ -245,7 +245,8 @@ static void hijack_follows_the_trunk_as_it_is_now(void **state)
 	struct rule *r;
 
 	tree_make(f->tmp, "trunk/" MAP_AT "/language/__init__.py=import os\n",
-		  "trunk/" MAP_AT "/language/core.py=t", "trunk/" MAP_FROM "/language/core.py=s", NULL);
+		  "trunk/" MAP_AT "/language/core.py=t",
+		  "trunk/" MAP_FROM "/language/core.py=s", NULL);
 	r = fix_rule(f, RULE_MAP, MAP_AT, MAP_FROM);
 	r->hijack = true;
 	fix_settle(f);
