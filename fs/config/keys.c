@@ -71,7 +71,7 @@ const struct config_key config_keys[] = {
 
 	{ "link", "at", KEY_AT, true, "", "a path of the view", IN_RULE(at),
 	  "The place of the link; with a glob in 'to', the directory that holds the links." },
-	{ "link", "to", KEY_FROM, true, "", "a path below the checkout, or absolute", IN_RULE(from),
+	{ "link", "to", KEY_BELOW, true, "", "a path below the checkout", IN_RULE(from),
 	  "What it points to; the last component may be a glob." },
 	{ "link", "if", KEY_BELOW, false, "", "a path below the checkout", IN_RULE(when),
 	  "The link is there only if the checkout has this path." },

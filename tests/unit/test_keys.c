@@ -21,7 +21,7 @@ static void rows_are_sound(void **state)
 		assert_non_null(s);
 		check_int(k->name, s->free_keys, false);
 		check_int(k->name, *k->unit != '\0' && *k->help != '\0', true);
-		check_int(k->name, k->help[strlen(k->help) - 1], '.');
+		check_str(k->name, k->help + strlen(k->help) - 1, ".");
 		check_int(k->name, k->required && *k->def, false);
 		for (size_t j = 0; j < i; j++)
 			if (!strcmp(config_keys[j].section, k->section))

@@ -172,6 +172,35 @@ static void every_fault_is_told_once(void **state)
 	diag_clear(&d);
 }
 
+static void examples_of_the_manual_load(void **state)
+{
+	static const char begin[] = ".Bd -literal -offset indent\n";
+	const char *source = getenv("SPECFS_SOURCE");
+	char *manual;
+	size_t n = 0;
+
+	assert_non_null(source);
+	manual = tree_read(source, "fs/man/specfs.ini.5");
+	for (char *p = strstr(manual, begin); p; p = strstr(p, begin)) {
+		struct diag d = DIAG_INIT;
+		struct profile *profile = NULL;
+		char *end;
+
+		p += strlen(begin);
+		end = strstr(p, ".Ed\n");
+		assert_non_null(end);
+		*end = '\0';
+		if (load(p, &d, &profile) < 0)
+			fail_msg("example %zu: %s", n + 1, d.lines.n ? d.lines.v[0] : "no memory");
+		profile_free(profile);
+		diag_clear(&d);
+		p = end + 1;
+		n++;
+	}
+	assert_int_equal(n, 3);
+	free(manual);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +208,7 @@ int main(void)
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(faults_say_where_and_what),
 		cmocka_unit_test(every_fault_is_told_once),
+		cmocka_unit_test(examples_of_the_manual_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,7 @@ static void bad_values(void **state)
 		  "x.ini:3: unknown variable '${bakend}', expected "
 		  "'${backend}'" },
 		{ "map", "at", "a/${backend", "x.ini:3: '${backend' has no closing brace" },
+		{ "link", "to", "/abs", "x.ini:3: '/abs' begins with a slash, expected a" },
 		{ "map", "only", "${backend}",
 		  "x.ini:3: unknown variable '${backend}', expected none" },
 		{ "map", "only", "a //",
@@ -101,7 +102,7 @@ static void bad_values(void **state)
 		check_int(cases[i].text, d.lines.n, 1);
 		if (strncmp(d.lines.v[0], cases[i].told, strlen(cases[i].told)))
 			fail_msg("'%s' told '%s'", cases[i].text, d.lines.v[0]);
-		if (!strcmp(cases[i].kind, "map"))
+		if (!strcmp(cases[i].kind, "map") || !strcmp(cases[i].kind, "link"))
 			rule_clear(&object.rule);
 		diag_clear(&d);
 	}
