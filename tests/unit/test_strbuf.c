@@ -37,7 +37,7 @@ static void keeps_content_while_it_grows(void **state)
 		strbuf_addf(&sb, "%04d", i);
 	assert_int_equal(sb.len, 20000);
 	assert_int_equal(strlen(sb.buf), 20000);
-	assert_memory_equal(&sb.buf[18844], "4711", 4); /* 4 * 4711 */
+	assert_memory_equal(&sb.buf[18844], "4711", 4); /* 4L * 4711 */
 	assert_int_equal(strbuf_failed(&sb), 0);
 	strbuf_clear(&sb);
 }
