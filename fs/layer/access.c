@@ -36,7 +36,9 @@ int stack_open_file(const struct stack *st, const char *path, const struct found
 
 	if (f->virtual)
 		return -EIO;
-	fd = open_owner(&st->layers[f->layer], path, f, flags | O_NOCTTY | O_NONBLOCK);
+	if (!(flags & O_PATH)) /* openat2 takes no other flags with it */
+		flags |= O_NOCTTY | O_NONBLOCK;
+	fd = open_owner(&st->layers[f->layer], path, f, flags);
 	if (fd < 0)
 		return fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP ? -ESTALE : fd;
 	r = object_stat(fd, "", &now);

@@ -53,6 +53,9 @@ int route_existing(struct view *v, const char *path, const struct found *f, enum
 int route_new(struct view *v, const char *path, bool is_dir, const struct found *parent,
 	      struct route *ret);
 
+/** route_map_of - index of the highest spec layer whose map covers @path, or -1 */
+int route_map_of(const struct view *v, const char *path, bool is_dir);
+
 /** ignore_open - what git ignores in the checkout at @root; *@ret is NULL if it is no repository */
 int ignore_open(const char *root, struct ignore **ret);
 void ignore_free(struct ignore *ig);

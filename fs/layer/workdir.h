@@ -13,8 +13,8 @@
 #include "base/cleanup.h"
 
 struct workdir {
-	int fd;                 /* the directory, readable */
-	unsigned long next;     /* counter for names; atomic */
+	int fd;		    /* the directory, readable */
+	unsigned long next; /* counter for names; atomic */
 };
 
 /**
@@ -28,12 +28,22 @@ DEFINE_CLEANUP(workdir, struct workdir, workdir_free)
 
 enum { WORKDIR_NAME_MAX = 48 };
 
-/** workdir_name - an unused name; @prefix "" in the workdir itself, ".specfs-tmp." elsewhere */
+#define WORKDIR_PREFIX ".specfs-tmp."
+
+/** workdir_name - an unused name; @prefix "" in the workdir itself, WORKDIR_PREFIX elsewhere */
 void workdir_name(struct workdir *w, const char *prefix, char ret[WORKDIR_NAME_MAX]);
 
 /**
  * workdir_remove_tree - remove @name below @dir_fd with everything in it; never follows symlinks or
  * leaves the file system */
 int workdir_remove_tree(int dir_fd, const char *name);
+
+/**
+ * workdir_note - remember an interim object outside the workdir: it must not outlive a crash
+ * @path: its absolute path; the name begins with WORKDIR_PREFIX
+ * @ret:  the note, for workdir_unnote() once the object is published or removed
+ */
+int workdir_note(struct workdir *w, const char *path, char ret[WORKDIR_NAME_MAX]);
+void workdir_unnote(struct workdir *w, const char *note);
 
 #endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * .specfs-base of a spec directory: which trunk version each specialization was copied from. One
+ * line a file, sorted: path relative to the spec directory, a tab, git's blob id.
+ */
+#ifndef SPECFS_LAYER_BASE_H
+#define SPECFS_LAYER_BASE_H
+
+#include "layer/layer.h"
+
+/**
+ * base_record - note that the file at view path @path of spec layer @l comes from @trunk_fd's data
+ *
+ * The list is replaced at once. Returns 0, also for a name that no line can hold, or a negative
+ * errno; the old list is whole then. thread-safe
+ */
+int base_record(const struct layer *l, const char *path, int trunk_fd);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What git ignores: see route.h. libgit2 finds the repository, its configuration and its index; the
+ * patterns are judged by ignorefile.c, since libgit2 drops negations of an outer file's patterns.
+ */
+#include <errno.h>
+#include <git2.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "layer/ignorefile.h"
+#include "layer/route.h"
+
+struct ignore {
+	git_repository *repo;
+	git_index *index;
+	char *prefix; /* ROOT below the repository's working tree; "" */
+	struct ignorefiles *files;
+	pthread_mutex_t lock; /* guards index and files */
+};
+
+/* What libgit2's last failure is as an errno. */
+static int git_errno(int r)
+{
+	switch (r) {
+	case GIT_ENOTFOUND:
+		return -ENOENT;
+	case GIT_EBAREREPO:
+		return -ENOENT;
+	default:
+		return git_error_last() && git_error_last()->klass == GIT_ERROR_NOMEMORY ? -ENOMEM
+											 : -EIO;
+	}
+}
+
+static int find_prefix(struct ignore *ig, const char *root)
+{
+	const char *work = git_repository_workdir(ig->repo);
+	cleanup_free char *real = work ? realpath(work, NULL) : NULL;
+	const char *below;
+
+	if (!real)
+		return -ENOENT;
+	below = path_below(root + 1, real[1] ? real + 1 : "");
+	if (!below)
+		return -ENOENT;
+	ig->prefix = strdup(below);
+	return ig->prefix ? 0 : -ENOMEM;
+}
+
+/* Is anything below directory @path tracked, or @path itself? */
+static bool is_tracked(const struct ignore *ig, const char *path)
+{
+	cleanup_strbuf struct strbuf dir = STRBUF_INIT;
+	size_t pos;
+
+	if (!ig->index || git_index_get_bypath(ig->index, path, 0))
+		return ig->index != NULL;
+	strbuf_addf(&dir, "%s/", path);
+	return strbuf_failed(&dir) == 0 && git_index_find_prefix(&pos, ig->index, dir.buf) == 0;
+}
+
+/* Does git ignore @path, relative to the working tree? The lock is held. */
+static bool is_ignored(struct ignore *ig, const char *path, bool is_dir)
+{
+	if (!ignorefiles_cover(ig->files, path, is_dir))
+		return false;
+	if (ig->index)
+		(void)git_index_read(ig->index,
+				     0); /* an index that can't be read now: the old one serves */
+	return !is_tracked(ig, path);
+}
+
+/* The file that core.excludesFile names, or git's default for it; NULL if there is none. */
+static char *global_file(git_repository *repo)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	const char *xdg = getenv("XDG_CONFIG_HOME");
+	const char *home = getenv("HOME");
+	git_buf value = { 0 };
+	git_config *config = NULL;
+	bool named = git_repository_config_snapshot(&config, repo) == 0 &&
+		     git_config_get_path(&value, config, "core.excludesfile") == 0;
+
+	if (named)
+		strbuf_adds(&path, value.ptr);
+	else if (xdg && *xdg)
+		strbuf_addf(&path, "%s/git/ignore", xdg);
+	else if (home)
+		strbuf_addf(&path, "%s/.config/git/ignore", home);
+	git_buf_dispose(&value);
+	git_config_free(config);
+	return path.len ? strbuf_detach(&path) : NULL;
+}
+
+static int open_files(struct ignore *ig)
+{
+	cleanup_strbuf struct strbuf exclude = STRBUF_INIT;
+	cleanup_free char *global = global_file(ig->repo);
+	git_buf info = { 0 };
+
+	if (git_repository_item_path(&info, ig->repo, GIT_REPOSITORY_ITEM_INFO) == 0)
+		strbuf_addf(&exclude, "%s/exclude", info.ptr);
+	git_buf_dispose(&info);
+	if (strbuf_failed(&exclude) < 0)
+		return -ENOMEM;
+	return ignorefiles_new(git_repository_workdir(ig->repo), exclude.len ? exclude.buf : NULL,
+			       global, &ig->files);
+}
+
+static int open_repository(struct ignore *ig, const char *root)
+{
+	int r = git_repository_open_ext(&ig->repo, root, 0, NULL);
+
+	if (r < 0)
+		return git_errno(r);
+	r = find_prefix(ig, root);
+	if (r < 0)
+		return r;
+	r = git_repository_index(&ig->index, ig->repo);
+	return r < 0 ? git_errno(r) : open_files(ig);
+}
+
+int ignore_open(const char *root, struct ignore **ret)
+{
+	struct ignore *ig;
+	int r;
+
+	if (git_libgit2_init() < 0)
+		return -EIO;
+	/* nothing of the repository is run, so another owner's is as good */
+	(void)git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+	ig = calloc(1, sizeof(*ig));
+	if (!ig) {
+		git_libgit2_shutdown();
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&ig->lock, NULL);
+	r = open_repository(ig, root);
+	/* a ROOT that an enclosing repository ignores is none of its business */
+	if (!r && *ig->prefix && is_ignored(ig, ig->prefix, true))
+		r = -ENOENT;
+	if (r < 0) {
+		ignore_free(ig);
+		ig = NULL;
+	}
+	if (r < 0 && r != -ENOENT)
+		return r;
+	*ret = ig;
+	return 0;
+}
+
+void ignore_free(struct ignore *ig)
+{
+	if (!ig)
+		return;
+	ignorefiles_free(ig->files);
+	git_index_free(ig->index);
+	git_repository_free(ig->repo);
+	pthread_mutex_destroy(&ig->lock);
+	free(ig->prefix);
+	free(ig);
+	git_libgit2_shutdown();
+}
+
+bool ignore_covers(struct ignore *ig, const char *path, bool is_dir)
+{
+	cleanup_strbuf struct strbuf full = STRBUF_INIT;
+	bool hit;
+
+	if (!ig || !*path || path_join(&full, ig->prefix, path) < 0)
+		return false;
+	pthread_mutex_lock(&ig->lock);
+	hit = is_ignored(ig, full.buf, is_dir);
+	pthread_mutex_unlock(&ig->lock);
+	return hit;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gitignore files: see ignorefile.h. What a directory's own file says, and whether the directory is
+ * ignored itself, is remembered for as long as no file on the way to it has changed.
+ */
+#include "layer/ignorefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/fd.h"
+#include "base/glob.h"
+#include "base/path.h"
+#include "base/strv.h"
+#include "layer/layer.h"
+
+enum { FILE_MAX = 4 << 20, DIRS_MAX = 4096 };
+
+/* One file of patterns. */
+struct source {
+	bool loaded;
+	struct object seen; /* its stat when it was read; all zero: there was none */
+	struct strv patterns;
+};
+
+/* A directory of the working tree. */
+struct dir {
+	struct source file; /* its .gitignore */
+	uint64_t checked;   /* generation for which @ignored holds; 0: none */
+	bool ignored;
+	UT_hash_handle hh;
+	char path[];
+};
+
+struct ignorefiles {
+	int root_fd;
+	char *exclude_path;
+	char *global_path;
+	struct source exclude;
+	struct source global;
+	struct dir *dirs;
+	uint64_t generation; /* changes whenever any file does */
+};
+
+static void source_clear(struct source *s)
+{
+	strv_clear(&s->patterns);
+}
+
+static void drop_dirs(struct ignorefiles *f)
+{
+	struct dir *d;
+	struct dir *next;
+
+	HASH_ITER(hh, f->dirs, d, next)
+	{
+		HASH_DEL(f->dirs, d);
+		source_clear(&d->file);
+		free(d);
+	}
+}
+
+int ignorefiles_new(const char *root, const char *exclude, const char *global,
+		    struct ignorefiles **ret)
+{
+	struct ignorefiles *f = calloc(1, sizeof(*f));
+	int r = 0;
+
+	if (!f)
+		return -ENOMEM;
+	f->generation = 1;
+	f->root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (f->root_fd < 0)
+		r = -errno;
+	f->exclude_path = exclude ? strdup(exclude) : NULL;
+	f->global_path = global ? strdup(global) : NULL;
+	if (!r && ((exclude && !f->exclude_path) || (global && !f->global_path)))
+		r = -ENOMEM;
+	if (r < 0)
+		ignorefiles_free(f);
+	else
+		*ret = f;
+	return r;
+}
+
+void ignorefiles_free(struct ignorefiles *f)
+{
+	if (!f)
+		return;
+	drop_dirs(f);
+	source_clear(&f->exclude);
+	source_clear(&f->global);
+	free(f->exclude_path);
+	free(f->global_path);
+	if (f->root_fd >= 0)
+		close(f->root_fd);
+	free(f);
+}
+
+/* Blanks at the end of a line do not count, unless a backslash keeps them. */
+static size_t line_len(const char *line, size_t len)
+{
+	if (len && line[len - 1] == '\r')
+		len--;
+	while (len && (line[len - 1] == ' ' || line[len - 1] == '\t') &&
+	       !(len > 1 && line[len - 2] == '\\'))
+		len--;
+	return len;
+}
+
+static int parse(const char *text, struct strv *ret)
+{
+	if (!strncmp(text, "\xef\xbb\xbf", 3))
+		text += 3; /* a byte order mark */
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		size_t keep = line_len(text, len);
+
+		if (keep && *text != '#' && strv_addn(ret, text, keep) < 0)
+			return -ENOMEM;
+		text += len;
+		text += *text == '\n';
+	}
+	return 0;
+}
+
+static bool unchanged(const struct object *a, const struct object *b)
+{
+	return a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev &&
+	       a->st.st_size == b->st.st_size && a->st.st_ctim.tv_sec == b->st.st_ctim.tv_sec &&
+	       a->st.st_ctim.tv_nsec == b->st.st_ctim.tv_nsec;
+}
+
+/* Read @path in @dir_fd again if it has changed; one that can't be read says nothing. */
+static void refresh(struct ignorefiles *f, struct source *s, int dir_fd, const char *path)
+{
+	cleanup_strbuf struct strbuf text = STRBUF_INIT;
+	struct object now;
+
+	if (object_stat(dir_fd, path, &now) < 0)
+		now = (struct object){ 0 };
+	if (s->loaded && unchanged(&s->seen, &now))
+		return;
+	strv_clear(&s->patterns);
+	if (S_ISREG(now.st.st_mode) && fd_read_file(dir_fd, path, FILE_MAX, &text) == 0 &&
+	    parse(text.buf, &s->patterns) < 0)
+		strv_clear(&s->patterns);
+	s->loaded = true;
+	s->seen = now;
+	f->generation++;
+}
+
+/* The entry of directory @path, its file fresh; NULL without memory. */
+static struct dir *dir_get(struct ignorefiles *f, const char *path, size_t len)
+{
+	cleanup_strbuf struct strbuf file = STRBUF_INIT;
+	struct dir *d;
+
+	HASH_FIND(hh, f->dirs, path, len, d);
+	if (!d) {
+		d = calloc(1, sizeof(*d) + len + 1);
+		if (!d)
+			return NULL;
+		memcpy(d->path, path, len);
+		HASH_ADD_KEYPTR(hh, f->dirs, d->path, len, d);
+	}
+	if (path_join(&file, d->path, ".gitignore") < 0)
+		return NULL;
+	refresh(f, &d->file, f->root_fd, file.buf);
+	return d;
+}
+
+/* What the files say of @path itself, its parents not considered: the nearest one decides. */
+static bool decide(struct ignorefiles *f, const char *path, bool is_dir)
+{
+	size_t len = strlen(path);
+	enum glob_match m;
+
+	while (len) {
+		struct dir *d;
+		size_t skip;
+
+		for (len--; len && path[len] != '/'; len--)
+			;
+		skip = len ? len + 1 : 0;
+		HASH_FIND(hh, f->dirs, path, len, d);
+		m = d ? glob_match_list(&d->file.patterns, path + skip, is_dir) : GLOB_NONE;
+		if (m != GLOB_NONE)
+			return m == GLOB_MATCH;
+	}
+	m = glob_match_list(&f->exclude.patterns, path, is_dir);
+	if (m == GLOB_NONE)
+		m = glob_match_list(&f->global.patterns, path, is_dir);
+	return m == GLOB_MATCH;
+}
+
+bool ignorefiles_cover(struct ignorefiles *f, const char *path, bool is_dir)
+{
+	cleanup_free char *prefix = strdup(path);
+
+	if (!prefix)
+		return false;
+	if (HASH_COUNT(f->dirs) > DIRS_MAX)
+		drop_dirs(f);
+	if (f->exclude_path)
+		refresh(f, &f->exclude, AT_FDCWD, f->exclude_path);
+	if (f->global_path)
+		refresh(f, &f->global, AT_FDCWD, f->global_path);
+	if (!dir_get(f, "", 0))
+		return false;
+	for (char *slash = strchr(prefix, '/'); slash; slash = strchr(slash + 1, '/')) {
+		struct dir *d = dir_get(f, prefix, (size_t)(slash - prefix));
+
+		if (!d)
+			return false;
+		if (d->checked != f->generation) {
+			*slash = '\0';
+			d->ignored = decide(f, prefix, true);
+			d->checked = f->generation;
+			*slash = '/';
+		}
+		if (d->ignored)
+			return true; /* nothing below an ignored directory is looked at again */
+	}
+	return decide(f, path, is_dir);
+}

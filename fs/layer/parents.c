@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making the directories above a path in a layer that lacks them, each with the attributes of the
+ * view's directory: see copyup_parents() in copyup.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "layer/copyobj.h"
+#include "layer/copyup.h"
+#include "layer/interim.h"
+#include "layer/mark.h"
+
+/* What the view shows at @path; ROOT's owner and plain permissions where it shows nothing. */
+static void describe(struct view *v, const char *path, struct found *ret, bool *ret_real)
+{
+	*ret_real = path && stack_lookup(&v->stack, path, ret) == 0 && S_ISDIR(ret->st.st_mode);
+	if (*ret_real)
+		return;
+	*ret = (struct found){ .st = v->stack.root_st };
+	ret->st.st_mode = S_IFDIR | 0755;
+}
+
+/* Make directory @name in @dir_fd of layer @to as the view's directory @path is. */
+static int make_dir(struct view *v, unsigned to, const char *path, const char *full, int dir_fd,
+		    const char *name)
+{
+	cleanup_interim struct interim i = INTERIM_INIT;
+	cleanup_fd int from = -1;
+	cleanup_fd int fd = -1;
+	struct found f;
+	bool real;
+	int r;
+
+	describe(v, path, &f, &real);
+	r = interim_begin(v, to, full, dir_fd, &i);
+	if (r < 0)
+		return r;
+	if (mkdirat(i.dir_fd, i.name, 0700) < 0)
+		return -errno;
+	fd = openat(i.dir_fd, i.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (real && !f.virtual)
+		from = stack_open_file(&v->stack, path, &f, O_RDONLY | O_DIRECTORY);
+	r = copyobj_attrs(from, &f.st, fd);
+	if (!r && !to)
+		r = mark_set(fd, MARK_IMPLIED);
+	if (!r)
+		r = interim_publish_new(&i, dir_fd, name);
+	return r == -EEXIST ? 0 : r; /* another thread was first */
+}
+
+/* Open component @name of layer directory @dir_fd, made if it is missing. */
+static int step(struct view *v, unsigned to, const char *path, const char *full, int dir_fd,
+		const char *name)
+{
+	int fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int r;
+
+	if (fd >= 0)
+		return fd;
+	if (errno != ENOENT)
+		return -errno;
+	r = make_dir(v, to, path, full, dir_fd, name);
+	if (r < 0)
+		return r;
+	fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Walk down @lpath, the layer's own path of view path @path, to its parent. Both end in the same
+ * components, so what is left of one tells where the walk is in the other.
+ */
+static int walk(struct view *v, unsigned to, const char *path, const char *lpath)
+{
+	const struct layer *l = &v->stack.layers[to];
+	cleanup_free char *prefix = strdup(path);
+	cleanup_fd int dir = fcntl(l->base_fd, F_DUPFD_CLOEXEC, 0);
+	size_t path_len = strlen(path);
+	size_t total = strlen(lpath);
+
+	if (!prefix)
+		return -ENOMEM;
+	if (dir < 0)
+		return -errno;
+	for (const char *slash = strchr(lpath, '/'), *p = lpath; slash;
+	     p = slash + 1, slash = strchr(p, '/')) {
+		size_t left = total - (size_t)(slash - lpath);
+		bool in_view = left <= path_len;
+		char name[NAME_MAX + 1];
+		int fd;
+
+		if (slash - p > NAME_MAX)
+			return -ENAMETOOLONG;
+		memcpy(name, p, (size_t)(slash - p));
+		name[slash - p] = '\0';
+		memcpy(prefix, path, path_len);
+		if (in_view)
+			prefix[path_len - left] = '\0';
+		fd = step(v, to, in_view ? prefix : NULL, path, dir, name);
+		if (fd < 0)
+			return fd;
+		close(dir);
+		dir = fd;
+	}
+	return steal_fd(&dir);
+}
+
+int copyup_parents(struct view *v, const char *path, unsigned to, const char **ret_name)
+{
+	const struct layer *l = &v->stack.layers[to];
+	cleanup_strbuf struct strbuf lpath = STRBUF_INIT;
+	const char *name;
+	int fd;
+
+	if (!v->work)
+		return -EROFS;
+	if (!layer_path(l, path, &lpath))
+		return strbuf_failed(&lpath) < 0 ? -ENOMEM : -EROFS;
+	if (!lpath.len)
+		return -EBUSY; /* a layer's own root */
+	fd = fd_open_parent(l->base_fd, lpath.buf, &name);
+	if (fd == -ENOENT)
+		fd = walk(v, to, path, lpath.buf);
+	if (fd < 0)
+		return fd;
+	/* the last component is the same in both, but for the root of a map or graft */
+	name = path_base(path);
+	*ret_name = !strcmp(name, path_base(lpath.buf)) ? name : path_base(l->dir);
+	return fd;
+}

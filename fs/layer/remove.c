@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Removing names: see change.h and remove.h. What would come to light is hidden first, so that at
+ * no moment, and after no crash, a deleted name shows what lies below it.
+ */
+#include "layer/remove.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "layer/change.h"
+#include "layer/copyup.h"
+#include "layer/listing.h"
+#include "layer/whiteout.h"
+
+int remove_hide(struct view *v, const char *path, bool is_dir, unsigned spec)
+{
+	const struct layer *l = &v->stack.layers[spec];
+	const char *rel;
+	const char *name;
+	int r;
+	int fd;
+
+	if (rule_place(l->rule, path, &rel) != RULE_INSIDE || !*rel || strchr(rel, '\n'))
+		return whiteout_put(v, path);
+	r = hide_add(v->stack.hides[spec], rel, is_dir);
+	if (r != -ENOENT)
+		return r;
+	fd = copyup_parents(v, path, spec, &name); /* the spec directory itself is missing */
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return hide_add(v->stack.hides[spec], rel, is_dir);
+}
+
+int remove_hide_below(struct view *v, const char *path, bool is_dir, unsigned layer,
+		      bool *ret_whiteout)
+{
+	int spec;
+
+	*ret_whiteout = false;
+	if (!stack_has_below(&v->stack, path, layer))
+		return 0;
+	spec = v->stack.hides[layer] ? (int)layer : route_map_of(v, path, is_dir);
+	if (spec >= 0 && (unsigned)spec <= layer && layer)
+		return remove_hide(v, path, is_dir, (unsigned)spec);
+	*ret_whiteout = true;
+	return whiteout_put(v, path);
+}
+
+int remove_check(struct view *v, const char *path, const struct found *f)
+{
+	struct found now;
+	int r = stack_lookup(&v->stack, path, &now);
+
+	if (r == -ENOENT || r == -ENOTDIR)
+		return -ESTALE;
+	if (r < 0)
+		return r;
+	return now.layer == f->layer && object_same(&now.obj, &f->obj) ? 0 : -ESTALE;
+}
+
+static int unlink_in(struct view *v, unsigned layer, const char *path, int flags)
+{
+	const char *name;
+	cleanup_fd int dir = copyup_parents(v, path, layer, &name);
+
+	if (dir < 0)
+		return dir;
+	return unlinkat(dir, name, flags) < 0 ? -errno : 0;
+}
+
+int remove_file(struct view *v, const char *path, const struct found *f, const struct route *route)
+{
+	bool whiteout = false;
+	int r;
+
+	if (!route->in_place)
+		return route->layer ? remove_hide(v, path, false, route->layer)
+				    : whiteout_put(v, path);
+	if (!route->layer) {
+		if (stack_has_below(&v->stack, path, 0))
+			return whiteout_put(v, path);
+		return unlink_in(v, 0, path, 0);
+	}
+	r = remove_check(v, path, f);
+	if (!r)
+		r = remove_hide_below(v, path, false, route->layer, &whiteout);
+	if (r < 0)
+		return r;
+	r = unlink_in(v, route->layer, path, 0);
+	if (r < 0 && whiteout)
+		(void)whiteout_drop(v, path); /* the file is still there: show it; @r tells */
+	return r;
+}
+
+int change_unlink(struct view *v, const char *path, const struct found *f)
+{
+	struct route route;
+	int r;
+
+	if (S_ISDIR(f->obj.st.st_mode))
+		return -EISDIR;
+	r = route_existing(v, path, f, ROUTE_REMOVE, &route);
+	if (r < 0)
+		return r;
+	return v->work ? remove_file(v, path, f, &route) : -EROFS;
+}
+
+/* Is the directory empty on disk, hidden names included? 1, 0 or a negative errno. */
+static int is_bare(const struct layer *l, const char *path)
+{
+	cleanup_fd int fd = layer_open(l, path, O_RDONLY | O_DIRECTORY, 0);
+	cleanup_dir DIR *d = NULL;
+	unsigned n = 0;
+
+	if (fd < 0)
+		return fd;
+	d = fdopendir(fd);
+	if (!d)
+		return -errno;
+	(void)steal_fd(&fd); /* the stream's now */
+	errno = 0;
+	while (n <= 2 && readdir(d))
+		n++;
+	return errno ? -errno : n <= 2;
+}
+
+static int is_empty(struct view *v, const char *path, const struct found *f)
+{
+	cleanup_dirset struct dirset ds;
+	int r;
+
+	dirset_init(&ds);
+	r = stack_open_dir(&v->stack, path, f->parts, &ds);
+	return r < 0 ? r : listing_is_empty(&v->stack, &ds);
+}
+
+/* In its own layer, not scratch. A directory with names that the view hides is hidden itself. */
+static int remove_dir_in_place(struct view *v, const char *path, const struct found *f,
+			       unsigned layer)
+{
+	bool whiteout = false;
+	int r = remove_check(v, path, f);
+
+	if (!r)
+		r = is_bare(&v->stack.layers[layer], path);
+	if (r <= 0)
+		return r < 0 ? r : whiteout_put(v, path);
+	r = remove_hide_below(v, path, true, layer, &whiteout);
+	if (!r)
+		r = unlink_in(v, layer, path, AT_REMOVEDIR);
+	if (r == -ENOTEMPTY || r == -EEXIST) {
+		/* something has just been made in it */
+		if (whiteout)
+			(void)whiteout_drop(v, path); /* the caller hears of it */
+		return -ENOTEMPTY;
+	}
+	if (r < 0 && whiteout)
+		(void)whiteout_drop(v, path); /* the directory is still there: show it; @r tells */
+	if (r < 0 || whiteout || !(f->parts & 1))
+		return r;
+	return whiteout_take_dir(v, path);
+}
+
+int remove_empty_dir(struct view *v, const char *path, const struct found *f,
+		     const struct route *route)
+{
+	int r;
+
+	if (route->in_place && route->layer)
+		return remove_dir_in_place(v, path, f, route->layer);
+	if (route->in_place)
+		return stack_has_below(&v->stack, path, 0) ? whiteout_put(v, path)
+							   : whiteout_take_dir(v, path);
+	if (!route->layer)
+		return whiteout_put(v, path);
+	r = remove_hide(v, path, true, route->layer);
+	if (!r && f->parts & 1)
+		r = whiteout_take_dir(v, path);
+	return r;
+}
+
+int change_rmdir(struct view *v, const char *path, const struct found *f)
+{
+	struct route route;
+	int r;
+
+	if (!S_ISDIR(f->obj.st.st_mode))
+		return -ENOTDIR;
+	if (!*path)
+		return -EBUSY;
+	r = is_empty(v, path, f);
+	if (r <= 0)
+		return r < 0 ? r : -ENOTEMPTY;
+	r = route_existing(v, path, f, ROUTE_REMOVE, &route);
+	if (r < 0)
+		return r;
+	return v->work ? remove_empty_dir(v, path, f, &route) : -EROFS;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening a view: see view.h. Options and profile become layers, highest first; every directory is
+ * opened here once and by its real path, since no symlink is followed later.
+ */
+#include "layer/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "layer/scratch.h"
+#include "layout/backend.h"
+#include "layout/checkout.h"
+
+/* Append a layer; takes @l's strings and descriptor, also on failure. */
+static int add_layer(struct view *v, struct layer *l, struct diag *d)
+{
+	int r = l->label && l->path && l->dir ? stack_add(&v->stack, l) : -ENOMEM;
+
+	if (r >= 0)
+		return 0;
+	layer_clear(l);
+	if (r == -E2BIG)
+		return diag_add(d, r, NULL, 0,
+				"more than %d layers, expected fewer backends, maps or "
+				"overlays",
+				STACK_MAX);
+	return r;
+}
+
+static int add_scratch(struct view *v, struct diag *d)
+{
+	struct layer l = {
+		.kind = LAYER_SCRATCH,
+		.label = strdup("scratch"),
+		.dir = strdup(""),
+		.base_fd = -1,
+	};
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+
+	if (v->scratch) {
+		l.base_fd = scratch_open(v, d);
+		if (l.base_fd < 0) {
+			int r = l.base_fd;
+
+			layer_clear(&l);
+			return r;
+		}
+		strbuf_addf(&path, "%s/upper", v->scratch);
+	}
+	l.path = strbuf_failed(&path) < 0 ? NULL : strdup(path.buf);
+	return add_layer(v, &l, d);
+}
+
+static char *rule_label(const struct rule *r)
+{
+	cleanup_strbuf struct strbuf s = STRBUF_INIT;
+
+	strbuf_addf(&s, "%s%s%s", r->backend ? r->backend : "", r->backend ? " " : "", r->name);
+	return strbuf_detach(&s);
+}
+
+static enum layer_kind kind_of(const struct rule *r)
+{
+	switch (r->kind) {
+	case RULE_MAP:
+		return LAYER_SPEC;
+	case RULE_GRAFT:
+		return LAYER_GRAFT;
+	case RULE_LINK:
+	case RULE_FILE:
+		break;
+	}
+	return LAYER_GENERATED;
+}
+
+/* The real path of a rule's directory, or what it would be if it is not there yet. */
+static int resolve_from(const struct view *v, const struct rule *r, struct strbuf *ret)
+{
+	cleanup_strbuf struct strbuf full = STRBUF_INIT;
+	cleanup_free char *real = NULL;
+
+	if (r->from[0] == '/')
+		strbuf_adds(&full, r->from);
+	else
+		strbuf_addf(&full, "%s/%s", v->root, r->from);
+	if (strbuf_failed(&full) < 0)
+		return -ENOMEM;
+	real = realpath(full.buf, NULL);
+	if (!real && errno != ENOENT)
+		return -errno;
+	strbuf_adds(ret, real ? real : full.buf);
+	return strbuf_failed(ret);
+}
+
+/* Open what a map's or graft's paths start at: ROOT for what lies in it, else the directory. */
+static int open_rule_dir(const struct view *v, const struct rule *r, struct diag *d,
+			 struct layer *l)
+{
+	cleanup_strbuf struct strbuf real = STRBUF_INIT;
+	const char *below;
+	int err = resolve_from(v, r, &real);
+
+	if (err < 0)
+		return diag_add(d, err, v->profile->file, 0, "[%s] '%s': %s", r->name, r->from,
+				strerror(-err));
+	below = path_below(real.buf + 1, v->root + 1);
+	l->in_root = below != NULL;
+	if (!below && r->from[0] != '/')
+		return diag_add(d, -EXDEV, v->profile->file, 0,
+				"[%s] '%s' leads to '%s', expected a "
+				"directory inside the checkout",
+				r->name, r->from, real.buf);
+	l->path = strdup(real.buf);
+	l->dir = strdup(below ? below : "");
+	if (!l->path || !l->dir)
+		return -ENOMEM;
+	l->base_fd = below ? fcntl(v->stack.root_fd, F_DUPFD_CLOEXEC, 0)
+			   : open(real.buf, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (l->base_fd < 0)
+		return diag_add(d, -errno, v->profile->file, 0, "[%s] '%s' can't be opened: %s",
+				r->name, real.buf, strerror(errno));
+	return 0;
+}
+
+static int add_rule(struct view *v, const struct rule *r, struct diag *d)
+{
+	struct layer l = { .kind = kind_of(r), .rule = r, .base_fd = -1, .label = rule_label(r) };
+	int err = 0;
+
+	if (l.kind == LAYER_GENERATED) {
+		l.path = strdup("");
+		l.dir = strdup("");
+	} else {
+		err = open_rule_dir(v, r, d, &l);
+	}
+	if (err < 0) {
+		layer_clear(&l);
+		return err;
+	}
+	return add_layer(v, &l, d);
+}
+
+static int add_rules(struct view *v, struct diag *d)
+{
+	for (size_t i = 0; v->rules && i < v->rules->n_rules; i++) {
+		const struct rule *r = &v->rules->rules[i];
+		int err;
+
+		if (r->kind == RULE_MAP && r->role == ROLE_PROVIDER)
+			continue;
+		err = add_rule(v, r, d);
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+static int add_directory(struct view *v, enum layer_kind kind, const char *label, const char *path,
+			 struct diag *d)
+{
+	struct layer l = {
+		.kind = kind,
+		.label = strdup(label),
+		.path = realpath(path, NULL),
+		.dir = strdup(""),
+		.in_root = kind == LAYER_TRUNK,
+		.base_fd = -1,
+	};
+
+	if (l.path)
+		l.base_fd = open(l.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (l.base_fd < 0) {
+		int r = -errno;
+
+		layer_clear(&l);
+		return diag_add(d, r, NULL, 0, "%s '%s': %s, expected a directory", label, path,
+				strerror(-r));
+	}
+	return add_layer(v, &l, d);
+}
+
+/* Scratch and the other layers must not contain one another. */
+static int check_scratch_place(const struct view *v, const struct view_options *o, struct diag *d)
+{
+	for (size_t i = 0; i < o->overlays.n + 1; i++) {
+		const char *other = i < o->overlays.n ? o->overlays.v[i] : v->root;
+		cleanup_free char *real = other ? realpath(other, NULL) : NULL;
+
+		if (real &&
+		    (path_below(v->scratch + 1, real + 1) || path_below(real + 1, v->scratch + 1)))
+			return diag_add(d, -EINVAL, NULL, 0,
+					"scratch directory '%s' and layer '%s' "
+					"contain one another, expected separate directories",
+					v->scratch, real);
+	}
+	return 0;
+}
+
+/* The same for directories that rules name by absolute paths. */
+static int check_rule_places(const struct view *v, struct diag *d)
+{
+	for (unsigned i = 1; v->scratch && i < v->stack.n; i++) {
+		const char *path = v->stack.layers[i].path;
+
+		if (*path &&
+		    (path_below(v->scratch + 1, path + 1) || path_below(path + 1, v->scratch + 1)))
+			return diag_add(d, -EINVAL, NULL, 0,
+					"scratch directory '%s' and layer '%s' "
+					"contain one another, expected separate directories",
+					v->scratch, path);
+	}
+	return 0;
+}
+
+static int open_scratch_path(struct view *v, const struct view_options *o, struct diag *d)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	int r;
+
+	if (!o->scratch)
+		return 0;
+	r = scratch_settle_path(o->scratch, d, &path);
+	if (r < 0)
+		return r;
+	v->scratch = strbuf_detach(&path);
+	return v->scratch ? check_scratch_place(v, o, d) : -ENOMEM;
+}
+
+/* Overlays alone ask for no profile: they lie over any tree. */
+static bool wants_profile(const struct view_options *o)
+{
+	return o->profile || o->backends.n || !o->overlays.n;
+}
+
+static int open_rules(struct view *v, const struct view_options *o, struct diag *d)
+{
+	int r = profile_find(v->root, o->profile, d, &v->profile, &v->profile_why);
+
+	for (size_t i = 0; !r && i < o->backends.n; i++)
+		r = backend_check(v->stack.root_fd, v->profile, o->backends.v[i], d);
+	if (!r)
+		r = ruleset_new(v->profile, &o->backends, d, &v->rules);
+	if (r < 0)
+		return r;
+	r = checkout_settle(v->stack.root_fd, v->rules);
+	if (r < 0)
+		return diag_add(d, r, NULL, 0, "checkout '%s': %s", v->root, strerror(-r));
+	v->stack.rules = v->rules;
+	return 0;
+}
+
+static int open_root(struct view *v, const struct view_options *o, struct diag *d)
+{
+	int r;
+
+	if (!o->root) {
+		if (o->overlays.n && !o->profile && !o->backends.n)
+			return 0;
+		return diag_add(d, -EINVAL, NULL, 0, "no checkout given, expected one%s",
+				o->overlays.n ? " with a profile or backend" : ", or overlays");
+	}
+	v->root = realpath(o->root, NULL);
+	if (v->root)
+		v->stack.root_fd = open(v->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (v->stack.root_fd < 0)
+		return diag_add(d, -errno, NULL, 0, "checkout '%s': %s, expected a directory",
+				o->root, strerror(errno));
+	r = ignore_open(v->root, &v->ignore);
+	if (r < 0)
+		return diag_add(d, r, NULL, 0, "the git repository of '%s' can't be read", v->root);
+	return wants_profile(o) ? open_rules(v, o, d) : 0;
+}
+
+static int add_layers(struct view *v, const struct view_options *o, struct diag *d)
+{
+	int r = add_scratch(v, d);
+
+	if (!r)
+		r = add_rules(v, d);
+	for (size_t i = 0; !r && i < o->overlays.n; i++)
+		r = add_directory(v, LAYER_OVERLAY, "overlay", o->overlays.v[i], d);
+	if (!r && v->root)
+		r = add_directory(v, LAYER_TRUNK, "trunk", v->root, d);
+	if (!r)
+		r = check_rule_places(v, d);
+	if (r < 0)
+		return r;
+	r = stack_settle(&v->stack);
+	return r < 0 ? diag_add(d, r, NULL, 0, "the lowest layer can't be read: %s", strerror(-r))
+		     : 0;
+}
+
+int view_open(const struct view_options *o, struct diag *d, struct view **ret)
+{
+	cleanup_view struct view *v = calloc(1, sizeof(*v));
+	int r;
+
+	if (!v)
+		return -ENOMEM;
+	v->lock_fd = -1;
+	stack_init(&v->stack);
+	v->readonly = o->readonly;
+	v->scratch_all = o->scratch_all;
+	v->write_owner = o->write_owner;
+	r = open_root(v, o, d);
+	if (!r)
+		r = open_scratch_path(v, o, d);
+	if (!r)
+		r = add_layers(v, o, d);
+	if (r < 0)
+		return d->lines.n ? r
+				  : diag_add(d, r, NULL, 0, "the view can't be opened: %s",
+					     strerror(-r));
+	*ret = steal_ptr(&v);
+	return 0;
+}
+
+void view_free(struct view *v)
+{
+	if (!v)
+		return;
+	stack_clear(&v->stack);
+	workdir_free(v->work);
+	ignore_free(v->ignore);
+	ruleset_free(v->rules);
+	profile_free(v->profile);
+	if (v->lock_fd >= 0)
+		close(v->lock_fd);
+	free(v->profile_why);
+	free(v->root);
+	free(v->scratch);
+	free(v);
+}
+
+/* FNV-1a over a string and its NUL. Source: draft-eastlake-fnv. */
+static uint64_t hash_add(uint64_t h, const char *s)
+{
+	do
+		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+	while (*s++);
+	return h;
+}
+
+static uint64_t hash_path(uint64_t h, const char *path)
+{
+	cleanup_free char *real = realpath(path, NULL);
+
+	return hash_add(h, real ? real : path);
+}
+
+int view_default_scratch(const struct view_options *o, struct strbuf *ret)
+{
+	const char *cache = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	uint64_t h = 0xcbf29ce484222325u;
+
+	if (cache && *cache == '/') {
+		strbuf_adds(ret, cache);
+	} else {
+		const struct passwd *pw = home && *home == '/' ? NULL : getpwuid(geteuid());
+
+		if (pw)
+			home = pw->pw_dir;
+		if (!home || *home != '/')
+			return -ENOENT;
+		strbuf_addf(ret, "%s/.cache", home);
+	}
+	h = o->root ? hash_path(h, o->root) : hash_add(h, "");
+	h = hash_add(h, o->profile ? o->profile : "");
+	for (size_t i = 0; i < o->backends.n; i++)
+		h = hash_add(hash_add(h, "b"), o->backends.v[i]);
+	for (size_t i = 0; i < o->overlays.n; i++)
+		h = hash_path(hash_add(h, "l"), o->overlays.v[i]);
+	strbuf_addf(ret, "/specfs/%016llx", (unsigned long long)h);
+	return strbuf_failed(ret);
+}
+
+int view_origin(const struct view *v, const char *path, const struct found *f, struct strbuf *ret)
+{
+	const struct layer *l = &v->stack.layers[f->layer];
+
+	strbuf_adds(ret, l->label);
+	if (f->virtual || l->kind == LAYER_GENERATED)
+		return strbuf_failed(ret);
+	strbuf_addc(ret, ' ');
+	return layer_real_path(l, path, ret);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Whiteouts in scratch: see whiteout.h and mark.h. */
+#include "layer/whiteout.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "layer/copyup.h"
+#include "layer/interim.h"
+#include "layer/mark.h"
+
+bool whiteout_is(int dir_fd, const char *name)
+{
+	struct object o;
+
+	return object_stat(dir_fd, name, &o) == 0 && mark_is_whiteout(dir_fd, name, &o);
+}
+
+static int make(const struct interim *i)
+{
+	cleanup_fd int fd = openat(i->dir_fd, i->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0 || fchmod(fd, MARK_WHITEOUT_MODE & 07777) < 0)
+		return -errno;
+	return mark_set(fd, MARK_WHITEOUT);
+}
+
+int whiteout_put(struct view *v, const char *path)
+{
+	const char *name;
+	cleanup_fd int parent = copyup_parents(v, path, 0, &name);
+	cleanup_interim struct interim i = INTERIM_INIT;
+	int r;
+
+	if (parent < 0)
+		return parent;
+	if (whiteout_is(parent, name))
+		return 0;
+	r = interim_begin(v, 0, path, parent, &i);
+	if (!r)
+		r = make(&i);
+	return r < 0 ? r : interim_publish_over(&i, parent, name);
+}
+
+/* Scratch's own directory of @path's parent; -ENOENT if it has none. */
+static int open_parent(const struct view *v, const char *path, const char **ret_name)
+{
+	const struct layer *l = &v->stack.layers[0];
+
+	return l->base_fd < 0 ? -ENOENT : fd_open_parent(l->base_fd, path, ret_name);
+}
+
+int whiteout_drop(struct view *v, const char *path)
+{
+	const char *name;
+	cleanup_fd int parent = open_parent(v, path, &name);
+
+	if (parent == -ENOENT || parent == -ENOTDIR)
+		return 0;
+	if (parent < 0)
+		return parent;
+	if (!whiteout_is(parent, name))
+		return 0;
+	return unlinkat(parent, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+int whiteout_take_dir(struct view *v, const char *path)
+{
+	const char *name;
+	cleanup_fd int parent = open_parent(v, path, &name);
+	cleanup_interim struct interim i = INTERIM_INIT;
+	int r;
+
+	if (parent < 0)
+		return parent == -ENOENT || parent == -ENOTDIR ? 0 : parent;
+	if (!unlinkat(parent, name, AT_REMOVEDIR) || errno == ENOENT)
+		return 0;
+	if (errno != ENOTEMPTY && errno != EEXIST)
+		return -errno;
+	r = interim_begin(v, 0, path, parent, &i);
+	if (r < 0)
+		return r;
+	return renameat(parent, name, i.dir_fd, i.name) < 0 ? -errno : 0;
+}
