@@ -114,6 +114,15 @@ static bool is_opaque_package(const struct stack *st, const struct layer *l, con
 	return rule_shows(l->rule, init.buf + (rel - path), false, stack_is_hijacked, &arg);
 }
 
+/* Is a directory of a map there only because something below it may be shown? */
+static bool is_on_the_way(const struct stack *st, const struct layer *l, const char *rel)
+{
+	struct hijack_arg arg = { .st = st, .rule = l->rule };
+
+	return (l->rule->only.n || l->rule->hijack) &&
+	       !rule_covers(l->rule, rel, true, stack_is_hijacked, &arg);
+}
+
 static void scratch_marks(int dir_fd, const char *name, struct candidate *c)
 {
 	if (c->kind == CANDIDATE_DIR)
@@ -144,13 +153,16 @@ static int on_disk(const struct stack *st, unsigned i, int dir_fd, const char *p
 		return 0;
 	if (S_ISLNK(c->obj.st.st_mode) && l->in_root)
 		follow_file(l, path, c);
-	else if (c->kind == CANDIDATE_DIR && l->kind == LAYER_SPEC)
+	else if (c->kind == CANDIDATE_DIR && l->kind == LAYER_SPEC) {
 		c->opaque = is_opaque_package(st, l, path, rel, dir_fd, name);
+		c->implied = is_on_the_way(st, l, rel);
+	}
 	return 0;
 }
 
 /* The root of a spec directory or graft. */
-static int rule_root(const struct layer *l, const char *path, struct candidate *c)
+static int rule_root(const struct stack *st, const struct layer *l, const char *path,
+		     struct candidate *c)
 {
 	cleanup_fd int fd = layer_open(l, path, O_PATH, 0);
 	int r;
@@ -163,6 +175,7 @@ static int rule_root(const struct layer *l, const char *path, struct candidate *
 	if (S_ISDIR(c->obj.st.st_mode)) {
 		c->kind = CANDIDATE_DIR;
 		c->opaque = l->kind == LAYER_GRAFT || l->rule->opaque;
+		c->implied = l->kind == LAYER_SPEC && is_on_the_way(st, l, "");
 	} else if (l->kind == LAYER_GRAFT) {
 		c->kind = CANDIDATE_OTHER;
 	}
@@ -231,7 +244,7 @@ int candidate_find(const struct stack *st, unsigned i, int dir_fd, const char *p
 		if (l->kind == LAYER_GENERATED)
 			return generated(st, l, path, rel, ret);
 		if (!*rel)
-			return rule_root(l, path, ret);
+			return rule_root(st, l, path, ret);
 	}
 	if (dir_fd < 0)
 		return 0;
@@ -257,7 +270,7 @@ int candidate_root(const struct stack *st, unsigned i, struct candidate *ret)
 	if (l->kind == LAYER_GENERATED || l->base_fd < 0)
 		return 0;
 	if (l->rule)
-		return rule_root(l, "", ret);
+		return rule_root(st, l, "", ret);
 	r = object_stat(l->base_fd, l->dir, &ret->obj);
 	if (r < 0)
 		return is_gone(r) ? 0 : r;

@@ -45,8 +45,7 @@ struct found {
 				 * below it) */
 	bool via_link;          /* a symlink of a spec directory, served as the file it leads to */
 	bool virtual;           /* a directory, file or link that no layer has on disk */
-	bool implied;           /* a directory that scratch holds only for what was copied up
-				 * below it */
+	bool implied;           /* no layer has the directory for its own sake, see candidate.h */
 };
 
 /* The parts of one directory, opened. */

@@ -210,7 +210,7 @@ static int clear_leftovers(int fd, unsigned *ret_n)
 int workdir_open(int scratch_fd, struct workdir **ret, unsigned *ret_recovered)
 {
 	cleanup_workdir struct workdir *w = calloc(1, sizeof(*w));
-	unsigned n;
+	unsigned n = 0;
 	int r;
 
 	if (!w)

@@ -255,6 +255,21 @@ static void hijack_follows_the_trunk_as_it_is_now(void **state)
 	assert_string_equal(fix_text(f, MAP_AT "/language/core.py"), "s");
 }
 
+static void directory_on_the_way_to_nothing_is_not_shown(void **state)
+{
+	struct fix *f = *state;
+	struct rule *r;
+
+	tree_make(f->tmp, "trunk/" MAP_AT "/x=t", "trunk/" MAP_FROM "/experimental/README=s", NULL);
+	r = fix_rule(f, RULE_MAP, MAP_AT, MAP_FROM);
+	assert_int_equal(strv_add(&r->only, "/experimental/gluon/"), 0);
+	fix_settle(f);
+	assert_string_equal(fix_names(f, MAP_AT), "x");
+	tree_make(f->tmp, "trunk/" MAP_FROM "/experimental/gluon/a=s", NULL);
+	assert_string_equal(fix_names(f, MAP_AT), "experimental x");
+	assert_string_equal(fix_names(f, MAP_AT "/experimental"), "gluon");
+}
+
 static void graft_hides_what_was_there(void **state)
 {
 	struct fix *f = *state;
@@ -399,6 +414,7 @@ int main(void)
 		TEST(hide_patterns_spare_a_grafts_own_place),
 		TEST(patterns_of_a_map_are_obeyed),
 		TEST(hijack_follows_the_trunk_as_it_is_now),
+		TEST(directory_on_the_way_to_nothing_is_not_shown),
 		TEST(graft_hides_what_was_there),
 		TEST(graft_with_glob_takes_each_match),
 		TEST(links_are_relative_and_never_dangle),
