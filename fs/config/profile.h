@@ -71,7 +71,7 @@ struct profile {
 	bool packages_opaque;   /* a spec sub-package with __init__.py hides the trunk's */
 	struct profile_rule *rules;
 	size_t n_rules;
-	struct strv hide;       /* patterns on view paths; of trunk and spec layers only */
+	struct strv hide;       /* patterns on view paths; not applied to scratch */
 	struct strv hide_links; /* the same, for symlinks only */
 	struct strv redirect;   /* directories of the view that bypass FUSE when scratch's alone */
 	struct write_rule *writes;

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* specfs status: one mounted view: who serves it, how, and what it differs in (differ.h). */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/differ.h"
+#include "cli/look.h"
+#include "cli/place.h"
+#include "cli/probe.h"
+#include "cli/report.h"
+
+enum { STATUS_LIMIT_MS = 10000 };
+
+struct status_args {
+	struct command_args common;
+	bool all;
+};
+
+static const struct option_row rows[] = {
+	{ "all", 'a', OPTION_FLAG, .help = "list every file of new directories too",
+	  .field = offsetof(struct status_args, all) },
+	OPTION_ROW_JSON,
+	OPTION_ROW_HELP,
+};
+
+/* The only view of this machine, for who is in none; NULL if there is none or a choice. */
+static const struct mount_entry *only_view(const struct mount_table *t)
+{
+	const struct mount_entry *only = NULL;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (!mount_is_view(&t->v[i]))
+			continue;
+		if (only)
+			return NULL;
+		only = &t->v[i];
+	}
+	return only;
+}
+
+/* Where the view that is meant lies: named, around the working directory, or the only one. */
+static int locate(const struct mount_table *t, const struct strv *words, struct diag *d,
+		  struct strbuf *ret)
+{
+	const struct mount_entry *m;
+	int r = place_locate(t, "mountpoint", words->n ? words->v[0] : ".", d, ret);
+
+	if (r < 0 || words->n)
+		return r;
+	m = mount_around(t, ret->buf);
+	if (m && mount_is_view(m))
+		return 0;
+	m = only_view(t);
+	if (!m)
+		return diag_add(d, -ENOENT, NULL, 0,
+				"'%s' is in no mounted view: name one; 'specfs list' tells which "
+				"there are", ret->buf);
+	strbuf_reset(ret);
+	strbuf_adds(ret, m->at);
+	return strbuf_failed(ret);
+}
+
+/* What the daemon itself tells, laid over @o. An older one may tell less, or nothing. */
+static int add_daemon_facts(const char *at, struct diag *d, json_t *o)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	cleanup_strbuf struct strbuf text = STRBUF_INIT;
+	cleanup_json json_t *facts = NULL;
+	int r;
+
+	strbuf_addf(&path, "%s/.specfs/status", at);
+	r = strbuf_failed(&path);
+	r = r < 0 ? r : probe_read(path.buf, STATUS_LIMIT_MS, &text);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return diag_add(d, r, NULL, 0, "'%s': %s", path.buf, strerror(-r));
+	facts = json_loads(text.buf, 0, NULL);
+	if (!json_is_object(facts))
+		return diag_add(d, -EINVAL, NULL, 0, "'%s' is no JSON object", path.buf);
+	return json_object_update(o, facts) ? -ENOMEM : 0;
+}
+
+static int add_differences(const struct serving *s, bool all, struct diag *d, json_t *o)
+{
+	cleanup_view struct view *v = NULL;
+	json_t *changes = json_array(), *specs = json_array();
+	int r = json_object_set_new(o, "changes", changes);
+
+	r |= json_object_set_new(o, "specializations", specs);
+	r = r ? -ENOMEM : look_open_record(s->record, d, &v);
+	r = r < 0 ? r : differ_scratch(v, all, changes);
+	return r < 0 ? r : differ_specializations(v, specs);
+}
+
+static int gather(const struct status_args *a, const struct strv *words, struct diag *d,
+		  json_t **ret)
+{
+	cleanup_mount_table struct mount_table t = { 0 };
+	cleanup_strbuf struct strbuf at = STRBUF_INIT;
+	cleanup_serving struct serving s = { 0 };
+	cleanup_json json_t *o = NULL;
+	const struct mount_entry *m = NULL;
+	int r = mount_table_read(&t);
+
+	r = r < 0 ? r : locate(&t, words, d, &at);
+	r = r < 0 ? r : look_find_view(&t, at.buf, d, &m, &s);
+	if (r < 0)
+		return r;
+	o = json_copy(s.record);
+	if (!o || json_object_set_new(o, "state", json_string(serving_word(&s))))
+		return -ENOMEM;
+	r = add_daemon_facts(m->at, d, o);
+	r = r < 0 ? r : add_differences(&s, a->all, d, o);
+	if (r < 0)
+		return r;
+	*ret = steal_ptr(&o);
+	return 0;
+}
+
+static void print_line(const char *key, const char *value)
+{
+	if (!value)
+		return;
+	printf("  %-10s ", key);
+	print_text(value);
+	printf("\n");
+}
+
+static void print_number(const char *key, const json_t *o)
+{
+	if (json_is_integer(o))
+		printf("  %-10s %" JSON_INTEGER_FORMAT "\n", key, json_integer_value(o));
+}
+
+static void print_layers(const json_t *layers)
+{
+	for (size_t i = 0; i < json_array_size(layers); i++) {
+		const json_t *l = json_array_get(layers, i);
+		const char *label = json_is_string(l) ? json_string_value(l)
+						      : json_get_text(l, "label");
+		const char *path = json_get_text(l, "path");
+
+		printf("  %-10s ", i ? "" : "layers");
+		print_text(label ? label : "?");
+		if (path && *path) {
+			printf(": ");
+			print_text(path);
+		}
+		printf("\n");
+	}
+}
+
+static void print_counters(json_t *counters)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(counters, key, value)
+		if (json_is_integer(value))
+			printf("  %-10s %s %" JSON_INTEGER_FORMAT "\n", "counter", key,
+			       json_integer_value(value));
+}
+
+/* "2 new, 1 changed" of the items' member "change" */
+static void print_sums(const char *head, const json_t *list, const char *const *changes)
+{
+	const char *sep = " ";
+
+	printf("%s:", head);
+	for (; *changes; changes++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < json_array_size(list); i++)
+			n += !strcmp(json_get_text(json_array_get(list, i), "change"), *changes);
+		if (n)
+			printf("%s%zu %s", sep, n, *changes);
+		if (n)
+			sep = ", ";
+	}
+	printf(json_array_size(list) ? "\n" : " none\n");
+}
+
+static void print_items(const json_t *list)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *o = json_array_get(list, i);
+		const char *type = json_get_text(o, "type");
+		const char *source = json_get_text(o, "source");
+		const json_t *files = json_object_get(o, "files");
+
+		printf("  %-10s ", json_get_text(o, "change"));
+		print_text(json_get_text(o, "path"));
+		if (type && !strcmp(type, "directory"))
+			printf("/");
+		if (files)
+			printf(" (%" JSON_INTEGER_FORMAT " file%s)", json_integer_value(files),
+			       json_integer_value(files) == 1 ? "" : "s");
+		if (source) {
+			printf("  from ");
+			print_text(source);
+		}
+		printf("\n");
+	}
+}
+
+static void print_chain(const json_t *o)
+{
+	const json_t *backends = json_object_get(o, "backends");
+
+	printf("  %-10s ", "backend");
+	for (size_t i = 0; i < json_array_size(backends); i++) {
+		const char *name = json_string_value(json_array_get(backends, i));
+
+		printf("%s", i ? "," : "");
+		print_text(name ? name : "?");
+	}
+	printf(json_array_size(backends) ? "\n" : "-\n");
+}
+
+static void tell_text(const json_t *o)
+{
+	static const char *const changes[] = { "new", "changed", "replaced", "deleted", NULL };
+	static const char *const specs[] = { "replaces", "adds", "covered", "hides", NULL };
+	const char *why = json_get_text(o, "why");
+
+	print_text(json_get_text(o, "mountpoint") ? json_get_text(o, "mountpoint") : "?");
+	printf(": %s\n", json_get_text(o, "state"));
+	print_line("root", json_get_text(o, "root"));
+	print_chain(o);
+	print_line("profile", why ? why : json_get_text(o, "profile"));
+	print_number("process", json_object_get(o, "pid"));
+	print_line("version", json_get_text(o, "version"));
+	print_line("scratch", json_get_text(o, "scratch"));
+	print_line("log", json_get_text(o, "log"));
+	print_line("cache", json_get_text(o, "cache"));
+	print_layers(json_object_get(o, "layers"));
+	print_counters(json_object_get(o, "counters"));
+	print_sums("changes in scratch", json_object_get(o, "changes"), changes);
+	print_items(json_object_get(o, "changes"));
+	print_sums("specializations", json_object_get(o, "specializations"), specs);
+	print_items(json_object_get(o, "specializations"));
+}
+
+static int run(void *args, const struct strv *words)
+{
+	const struct status_args *a = args;
+	cleanup_diag struct diag d = DIAG_INIT;
+	cleanup_json json_t *o = NULL;
+	int r = gather(a, words, &d, &o);
+
+	if (r < 0)
+		return fault_diag(&d, r);
+	if (a->common.json)
+		return print_json(steal_ptr(&o));
+	tell_text(o);
+	return EXIT_OK;
+}
+
+const struct command cmd_status = {
+	.name = "status",
+	.words = "[MOUNTPOINT]",
+	.summary = "tell about a mounted view and what it differs in",
+	.about = "Without MOUNTPOINT: the view around the working directory, else the only one.",
+	.options = OPTION_TABLE(rows),
+	.max_words = 1,
+	.args_size = sizeof(struct status_args),
+	.run = run,
+};

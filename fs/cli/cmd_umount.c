@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* specfs umount: take a view down, alive or dead, and return when nothing of it is left. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/detach.h"
+#include "cli/place.h"
+#include "cli/process.h"
+#include "cli/report.h"
+
+enum { DAEMON_LIMIT_MS = 60000 };
+
+struct umount_args {
+	struct command_args common;
+	bool lazy;
+};
+
+static const struct option_row rows[] = {
+	{ "lazy", 'l', OPTION_FLAG,
+	  .help = "take it out of sight at once, even if it is in use; it ends with its last user",
+	  .field = offsetof(struct umount_args, lazy) },
+	OPTION_ROW_HELP,
+};
+
+/* The view that is mounted at @path; NULL after telling why there is none. */
+static const struct mount_entry *find_view(const struct mount_table *t, const char *path)
+{
+	cleanup_diag struct diag d = DIAG_INIT;
+	cleanup_strbuf struct strbuf at = STRBUF_INIT;
+	const struct mount_entry *m;
+	int r = place_locate(t, "mountpoint", path, &d, &at);
+
+	if (r < 0) {
+		fault_diag(&d, r);
+		return NULL;
+	}
+	m = mount_at(t, at.buf);
+	if (m && mount_is_view(m))
+		return m;
+	if (m)
+		fault("'%s' is no view of specfs: '%s' (%s) is mounted there", at.buf, m->source,
+		      m->type);
+	else if ((m = mount_around(t, at.buf)) != NULL && mount_is_view(m))
+		fault("'%s' is inside the view that is mounted at '%s': name that", at.buf, m->at);
+	else
+		fault("nothing is mounted at '%s'; 'specfs list' tells what is", at.buf);
+	return NULL;
+}
+
+static int tell_busy(const struct mount_entry *m)
+{
+	cleanup_strbuf struct strbuf users = STRBUF_INIT;
+	unsigned n = process_list_users(m->at, &users);
+
+	if (!n)
+		return fault("'%s' is in use, by something that cannot be seen from here; "
+			     "'specfs umount --lazy' takes it out of sight", m->at);
+	return fault("'%s' is in use by process%s %s; 'specfs umount --lazy' takes it out of sight",
+		     m->at, n > 1 ? "es" : "", users.buf);
+}
+
+static int tell_failure(const struct mount_entry *m, int r)
+{
+	if (r == -EBUSY)
+		return tell_busy(m);
+	if (r == -EPERM)
+		return fault("'%s' was mounted by user %u, only that user and root may unmount it",
+			     m->at, (unsigned)m->user);
+	if (r == -ENOENT)
+		return fault("'%s' cannot be unmounted: fusermount3 is not installed", m->at);
+	if (r == -ETIMEDOUT)
+		return fault("'%s' is unmounted, but its killed daemon does not end", m->at);
+	return fault("'%s' cannot be unmounted: %s", m->at, strerror(-r));
+}
+
+static int take_down(const struct mount_entry *m, bool lazy)
+{
+	cleanup_serving struct serving s = { 0 };
+	int r;
+
+	serving_find(m, &s);
+	if (serving_is_lost(&s) || s.state == SERVING_SILENT) {
+		r = detach_lost(m, &s);
+		return r < 0 ? tell_failure(m, r) : EXIT_OK;
+	}
+	r = detach(m->at, lazy);
+	if (r < 0)
+		return tell_failure(m, r);
+	if (!lazy && s.pid && !process_wait(s.pid, s.start, DAEMON_LIMIT_MS))
+		return fault("'%s' is unmounted, but its daemon, process %ld, still runs", m->at,
+			     (long)s.pid);
+	return EXIT_OK;
+}
+
+static int run(void *args, const struct strv *words)
+{
+	const struct umount_args *a = args;
+	cleanup_mount_table struct mount_table t = { 0 };
+	const struct mount_entry *m;
+	int r = mount_table_read(&t);
+
+	if (r < 0)
+		return fault("cannot read the mount table: %s", strerror(-r));
+	m = find_view(&t, words->v[0]);
+	return m ? take_down(m, a->lazy) : EXIT_FAULT;
+}
+
+const struct command cmd_umount = {
+	.name = "umount",
+	.words = "MOUNTPOINT",
+	.summary = "unmount a view, whether its daemon lives or not",
+	.about = "Returns when the daemon has ended and the scratch directory is free.",
+	.options = OPTION_TABLE(rows),
+	.min_words = 1,
+	.max_words = 1,
+	.args_size = sizeof(struct umount_args),
+	.run = run,
+};

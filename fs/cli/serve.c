@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process that serves a view: see serve.h. Whatever was made on the way is taken back when a
+ * later step fails.
+ */
+#include "cli/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cli/process.h"
+#include "cli/record.h"
+#include "cli/report.h"
+#include "specfs/version.h"
+
+enum { OLD_DAEMON_LIMIT_MS = 15000 };
+
+/* What a start has made so far. */
+struct start {
+	const struct plan *p;
+	bool made_mountpoint;
+	bool new_scratch;
+	int below_fd;           /* the directory under the mount, if we made it; -1 */
+};
+
+/* Takes back a scratch directory that holds nothing yet. */
+static void remove_scratch(const char *scratch)
+{
+	cleanup_fd int fd = open(scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	/* each only if it is there and empty: what was written stays */
+	(void)unlinkat(fd, "upper", AT_REMOVEDIR);
+	(void)unlinkat(fd, "work", AT_REMOVEDIR);
+	(void)unlinkat(fd, "lock", 0);
+	(void)rmdir(scratch);
+}
+
+static void take_back(struct start *s)
+{
+	if (s->made_mountpoint)
+		(void)rmdir(s->p->mountpoint.buf); /* empty: nothing was mounted */
+	if (s->new_scratch)
+		remove_scratch(s->p->scratch.buf);
+}
+
+/* Another view holds scratch. One that is just going away is waited for; then 0. */
+static int wait_for_holder(const char *scratch, const struct diag *d)
+{
+	cleanup_json json_t *record = record_of_scratch(scratch);
+	cleanup_mount_table struct mount_table t = { 0 };
+	const char *at = json_get_text(record, "mountpoint");
+	pid_t pid = record ? record_pid(record) : 0;
+	const struct mount_entry *m;
+
+	if (!record || !pid)
+		return fault_diag(d, -EBUSY);
+	if (mount_table_read(&t) == 0 && (m = mount_at(&t, at)) != NULL && record_fits(record, m))
+		return fault("scratch '%s' is in use by the view mounted at '%s' (process %ld): "
+			     "name another one with -s DIR", scratch, at, (long)pid);
+	if (!process_wait(pid, record_start(record), OLD_DAEMON_LIMIT_MS))
+		return fault("scratch '%s' is in use by process %ld, which served '%s' and does "
+			     "not end", scratch, (long)pid, at);
+	return EXIT_OK;
+}
+
+static int open_view(const struct plan *p, struct view **ret)
+{
+	for (int attempt = 0;; attempt++) {
+		cleanup_diag struct diag d = DIAG_INIT;
+		int r = view_open(&p->view, &d, ret);
+
+		if (r >= 0)
+			return EXIT_OK;
+		if (r != -EBUSY || attempt)
+			return fault_diag(&d, r);
+		r = wait_for_holder(p->scratch.buf, &d);
+		if (r)
+			return r;
+	}
+}
+
+/* Directories that a profile names by absolute paths are known only now. */
+static int check_layers(const struct plan *p, const struct view *v)
+{
+	for (unsigned i = 0; i < v->stack.n; i++) {
+		const struct layer *l = &v->stack.layers[i];
+		int r = *l->path ? plan_check_layer(p, l->label, l->path) : EXIT_OK;
+
+		if (r)
+			return r;
+	}
+	return EXIT_OK;
+}
+
+static int make_mountpoint(struct start *s)
+{
+	const char *at = s->p->mountpoint.buf;
+
+	if (!s->p->make_mountpoint)
+		return EXIT_OK;
+	if (mkdir(at, 0755) < 0)
+		return fault("mountpoint '%s' cannot be made: %s", at, strerror(errno));
+	s->made_mountpoint = true;
+	s->below_fd = open(at, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return EXIT_OK;
+}
+
+/* While nobody serves the mount, what is saved there must fail and not land under it. */
+static void protect_below(const struct start *s)
+{
+	char buf[32];
+
+	if (s->below_fd >= 0)
+		(void)chmod(fd_proc_path(s->below_fd, buf), 0555); /* root may write all the same */
+}
+
+static json_t *record_make(const struct start *s, const struct view *v, unsigned device)
+{
+	const struct plan *p = s->p;
+	cleanup_json json_t *o = json_pack("{s:s}", "version", SPECFS_VERSION);
+	cleanup_strbuf struct strbuf log = STRBUF_INIT;
+
+	strbuf_addf(&log, "%s/log", v->scratch);
+	if (!o || strbuf_failed(&log) ||
+	    json_object_set_new(o, "mountpoint", json_text(p->mountpoint.buf)) ||
+	    json_object_set_new(o, "root", json_text(p->root.buf)) ||
+	    json_object_set_new(o, "backends", json_strv(&p->view.backends)) ||
+	    json_object_set_new(o, "overlays", json_strv(&p->overlays)) ||
+	    json_object_set_new(o, "profile", json_text(v->profile ? v->profile->name : NULL)) ||
+	    json_object_set_new(o, "profile_file",
+				json_text(v->profile ? v->profile->file : NULL)) ||
+	    json_object_set_new(o, "why", json_text(v->profile_why)) ||
+	    json_object_set_new(o, "scratch", json_text(v->scratch)) ||
+	    json_object_set_new(o, "log", json_text(p->foreground ? NULL : log.buf)) ||
+	    json_object_set_new(o, "cache", json_text(p->cache)) ||
+	    json_object_set_new(o, "readonly", json_boolean(v->readonly)) ||
+	    json_object_set_new(o, "scratch_all", json_boolean(v->scratch_all)) ||
+	    json_object_set_new(o, "write_owner", json_boolean(v->write_owner)) ||
+	    json_object_set_new(o, "made_mountpoint", json_boolean(s->made_mountpoint)) ||
+	    json_object_set_new(o, "device", json_integer(device)) || record_stamp(o) < 0)
+		return NULL;
+	return steal_ptr(&o);
+}
+
+/* The record of the view that has just been mounted, published. */
+static int publish(const struct start *s, const struct view *v, json_t **ret)
+{
+	cleanup_mount_table struct mount_table t = { 0 };
+	const struct mount_entry *m;
+	int r = mount_table_read(&t);
+
+	if (r < 0)
+		return fault("cannot read the mount table: %s", strerror(-r));
+	m = mount_at(&t, s->p->mountpoint.buf);
+	if (!m || !mount_is_view(m))
+		return fault("'%s' is not in the mount table although it was mounted",
+			     s->p->mountpoint.buf);
+	*ret = record_make(s, v, m->minor);
+	if (!*ret)
+		return fault("out of memory");
+	r = record_publish(*ret, v->lock_fd, v->scratch);
+	return r < 0 ? fault("cannot write '%s/lock': %s", v->scratch, strerror(-r)) : EXIT_OK;
+}
+
+/* From here on nobody reads our stderr: what is told goes into the log, an older one is kept. */
+static int leave_terminal(const char *scratch)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	cleanup_strbuf struct strbuf old = STRBUF_INIT;
+	cleanup_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	cleanup_fd int log = -1;
+
+	strbuf_addf(&path, "%s/log", scratch);
+	strbuf_addf(&old, "%s/log.old", scratch);
+	if (strbuf_failed(&path) || strbuf_failed(&old))
+		return fault("out of memory");
+	(void)rename(path.buf, old.buf); /* there may be none */
+	log = open(path.buf, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (log < 0 || null < 0)
+		return fault("cannot write the log '%s': %s", path.buf, strerror(errno));
+	setsid();
+	if (dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+	    dup2(log, STDERR_FILENO) < 0)
+		return fault("cannot leave the terminal: %s", strerror(errno));
+	return EXIT_OK;
+}
+
+static int send_facts(const json_t *record, int fd)
+{
+	cleanup_free char *text = json_dumps(record, 0);
+	cleanup_fd int end = fd;
+
+	if (!text || fd_write_all(end, text, strlen(text)) < 0)
+		return fault("cannot tell the command what was mounted");
+	return EXIT_OK;
+}
+
+static int answer(const struct plan *p, struct session *s, const json_t *record, int facts_fd,
+		  int ready_fd)
+{
+	int r;
+
+	if (facts_fd < 0) {
+		r = serve_tell(p, record);
+		if (!r && fflush(stdout) == EOF)
+			r = fault("cannot write the output: %s", strerror(errno));
+	} else {
+		r = send_facts(record, facts_fd);
+		r = r ? r : leave_terminal(json_get_text(record, "scratch"));
+	}
+	if (r)
+		return r;
+	log_info("mounted '%s' at '%s'", p->root.buf, p->mountpoint.buf);
+	r = session_loop(s, ready_fd);
+	if (r < 0) {
+		log_err(r, "the session of '%s' broke", p->mountpoint.buf);
+		return EXIT_FAULT;
+	}
+	log_info("unmounted '%s'", p->mountpoint.buf);
+	return EXIT_OK;
+}
+
+static int mount_and_answer(struct start *st, struct view *v, int facts_fd, int ready_fd)
+{
+	cleanup_diag struct diag d = DIAG_INIT;
+	struct session *s = NULL;
+	json_t *record = NULL;
+	int r = session_new(v, &st->p->session, &d, &s);
+
+	if (r < 0)
+		return fault_diag(&d, r);
+	protect_below(st);
+	r = publish(st, v, &record);
+	if (!r)
+		r = answer(st->p, s, record, facts_fd, ready_fd);
+	session_free(s);
+	if (record)
+		record_withdraw(record, v->lock_fd);
+	json_decref(record);
+	return r;
+}
+
+int serve(const struct plan *p, int facts_fd, int ready_fd)
+{
+	struct start s = {
+		.p = p,
+		.below_fd = -1,
+		.new_scratch = access(p->scratch.buf, F_OK) < 0,
+	};
+	struct view *v = NULL;
+	int r;
+
+	/* the directory that we were started in must not stay in use */
+	if (chdir("/") < 0)
+		return fault("cannot leave the working directory: %s", strerror(errno));
+	r = open_view(p, &v);
+	r = r ? r : check_layers(p, v);
+	r = r ? r : make_mountpoint(&s);
+	r = r ? r : mount_and_answer(&s, v, facts_fd, ready_fd);
+	view_free(v);
+	if (s.below_fd >= 0)
+		close(s.below_fd);
+	if (r)
+		take_back(&s);
+	return r;
+}
