@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading command lines and -o lists by a table: values, lists, bundles, and each way to be wrong. */
+/* Command lines and -o lists, read by a table: values, bundles, and each way to be wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,8 @@ struct args {
 static const struct option_row rows[] = {
 	{ "flag", 'f', OPTION_FLAG, .help = "a flag", FIELD(flag) },
 	{ "other", 'x', OPTION_FLAG, .help = "another flag", FIELD(other) },
-	{ "text", 't', OPTION_STRING, "TEXT", .fallback = "nothing", .help = "a text", FIELD(text) },
+	{ "text", 't', OPTION_STRING, "TEXT", .fallback = "nothing", .help = "a text",
+	  FIELD(text) },
 	{ "list", 'l', OPTION_LIST, "DIR", .help = "a list", FIELD(list) },
 	{ "words", 'w', OPTION_WORDS, "A[,B...]", .help = "words", FIELD(words) },
 	{ "number", 0, OPTION_UINT, "N", .unit = "seconds", .max = 100, .help = "a number",

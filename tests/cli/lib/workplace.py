@@ -65,7 +65,7 @@ class Workplace:
                    limit_sec=limit_sec)
 
     def fault(self, *words, has, cwd=None, env=None):
-        """It must fail: status 2, nothing on stdout, one line on stderr, with every text of @has."""
+        """It must fail: status 2, no output, one line on stderr with every text of @has."""
         p = self.specfs(*words, ok=None, cwd=cwd, env=env)
         what = ' '.join(words)[:300]
         equal(p.returncode, 2, f'exit status of specfs {what}; it said {p.stderr!r}')
