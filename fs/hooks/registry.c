@@ -36,25 +36,35 @@ static uint64_t hash_name(const char *name)
 	return h;
 }
 
-/* The slot that holds @name or, if none does, where it belongs. */
-static struct registry_slot *probe(struct registry_table *t, const char *name, uint64_t hash)
+/*
+ * The row of that name, or NULL; *ret_slot is the slot that held it or was free. A free slot may be
+ * taken by another name right after, so a reader has to use the row that was seen here.
+ */
+static const struct specfs_hook *probe(struct registry_table *t, const char *name, uint64_t hash,
+				       struct registry_slot **ret_slot)
 {
 	for (size_t i = hash & t->mask;; i = (i + 1) & t->mask) {
 		struct registry_slot *slot = &t->slot[i];
 		const struct specfs_hook *h = atomic_load_explicit(&slot->hook, memory_order_acquire);
 
-		if (!h || (slot->hash == hash && !strcmp(h->name, name)))
-			return slot;
+		if (!h || (slot->hash == hash && !strcmp(h->name, name))) {
+			*ret_slot = slot;
+			return h;
+		}
 	}
 }
 
-static void put(struct registry_table *t, const struct specfs_hook *h, uint64_t hash)
+/* Add a row unless its name is taken; returns whether it was added. */
+static bool put(struct registry_table *t, const struct specfs_hook *h, uint64_t hash)
 {
-	struct registry_slot *slot = probe(t, h->name, hash);
+	struct registry_slot *slot;
 
+	if (probe(t, h->name, hash, &slot))
+		return false;
 	slot->hash = hash;
 	atomic_store_explicit(&slot->hook, h, memory_order_release);
 	t->used++;
+	return true;
 }
 
 /* Make room for @n more rows; returns the table, or NULL when out of memory. */
@@ -79,7 +89,7 @@ static struct registry_table *reserve(struct registry *reg, size_t n)
 		const struct specfs_hook *h = atomic_load(&old->slot[i].hook);
 
 		if (h)
-			put(t, h, old->slot[i].hash);
+			(void)put(t, h, old->slot[i].hash); /* names of one table differ */
 	}
 	atomic_store_explicit(&reg->table, t, memory_order_release);
 	return t;
@@ -104,15 +114,8 @@ static int add_locked(struct registry *reg, const struct specfs_provider *p, siz
 
 	if (!t)
 		return -ENOMEM;
-	for (size_t i = 0; i < p->n_hooks; i++) {
-		const struct specfs_hook *h = &p->hooks[i];
-		uint64_t hash = hash_name(h->name);
-
-		if (atomic_load(&probe(t, h->name, hash)->hook))
-			shadowed++;
-		else
-			put(t, h, hash);
-	}
+	for (size_t i = 0; i < p->n_hooks; i++)
+		shadowed += !put(t, &p->hooks[i], hash_name(p->hooks[i].name));
 	if (ret_shadowed)
 		*ret_shadowed = shadowed;
 	return 0;
@@ -133,10 +136,9 @@ int registry_add(struct registry *reg, const struct specfs_provider *p, size_t *
 const struct specfs_hook *registry_find(struct registry *reg, const char *name)
 {
 	struct registry_table *t = atomic_load_explicit(&reg->table, memory_order_acquire);
+	struct registry_slot *slot;
 
-	if (!t)
-		return NULL;
-	return atomic_load_explicit(&probe(t, name, hash_name(name))->hook, memory_order_acquire);
+	return t ? probe(t, name, hash_name(name), &slot) : NULL;
 }
 
 const struct specfs_hook *registry_next(struct registry *reg, size_t *pos)

@@ -206,6 +206,10 @@ static int import_provider(struct state *st, PyObject *trunk_name, PyObject *bac
 	return 0;
 }
 
+/*
+ * The trunk module was executed. A provider that is imported for it binds by itself at its end; one
+ * that was executed before is bound here.
+ */
 static int bind_trunk(struct state *st, PyObject *trunk, PyObject *trunk_name, PyObject *backend)
 {
 	cleanup_py PyObject *name = NULL, *file = NULL, *provider = NULL;
@@ -214,14 +218,17 @@ static int bind_trunk(struct state *st, PyObject *trunk, PyObject *trunk_name, P
 	if (r <= 0 || is_file_of(trunk, file))
 		return r < 0 ? -1 : 0;
 	r = py_module(name, &provider);
-	if (r == 0)
+	if (r == 0) {
 		r = import_provider(st, trunk_name, backend, name, file, &provider);
+		if (r > 0 && PySet_Contains(st->executed, name) == 1)
+			return 0;
+	}
 	if (r > 0)
 		r = is_executed(st, name, provider);
 	if (r > 0)
 		return bind_all(st, trunk, trunk_name, provider, name);
 	if (r == 0 && provider)
-		trace(st, "provider is being imported and will bind itself", trunk_name, NULL);
+		trace(st, "provider is being imported and will bind by itself", trunk_name, NULL);
 	return r;
 }
 
@@ -266,15 +273,27 @@ static int trunk_of(struct state *st, PyObject *name, PyObject *backend, PyObjec
 	return 0;
 }
 
-/* The provider @name was executed: bind it where its trunk module is there and complete. */
-static int bind_provider(struct state *st, PyObject *trunk_name, PyObject *backend)
+/*
+ * A module in a provider's place was executed: bind it where it is a provider, by the rule of
+ * file_in(), and its trunk module is executed too.
+ */
+static int bind_provider(struct state *st, PyObject *provider, PyObject *name,
+			 PyObject *trunk_name)
 {
-	cleanup_py PyObject *trunk = NULL;
-	int r = py_module(trunk_name, &trunk);
+	Py_ssize_t top = PyUnicode_GetLength(st->package) + 1;
+	bool is_below = PyUnicode_FindChar(trunk_name, '.', top, PY_SSIZE_T_MAX, 1) >= 0;
+	cleanup_py PyObject *trunk = NULL, *file = NULL, *path = NULL;
+	int r = is_below ? py_getattr(provider, "__path__", &path) : 1;
 
 	if (r > 0)
+		r = py_module(trunk_name, &trunk);
+	if (r > 0)
 		r = is_executed(st, trunk_name, trunk);
-	return r > 0 ? bind_trunk(st, trunk, trunk_name, backend) : r;
+	if (r > 0)
+		r = py_getattr(provider, "__file__", &file);
+	if (r <= 0 || !PyUnicode_Check(file) || is_file_of(trunk, file))
+		return r < 0 ? -1 : 0;
+	return bind_all(st, trunk, trunk_name, provider, name);
 }
 
 /* Bind what the execution of @module has made possible. */
@@ -284,7 +303,7 @@ static int bind_now(struct state *st, PyObject *module, PyObject *name, PyObject
 	int r = trunk_of(st, name, backend, &trunk_name);
 
 	if (r != 0)
-		return r < 0 ? -1 : bind_provider(st, trunk_name, backend);
+		return r < 0 ? -1 : bind_provider(st, module, name, trunk_name);
 	r = bind_trunk(st, module, name, backend);
 	if (r == 0 && PyList_Size(st->deferred) > 0 && py_getattr(module, "__path__", &path) > 0)
 		r = bind_deferred(st, backend);

@@ -34,8 +34,7 @@ static int step_back(PyObject *spec, PyObject *module)
 	file = origin ? finder_source_beside(origin) : NULL;
 	name = file ? PyObject_GetAttrString(spec, "name") : NULL;
 	if (name)
-		source = py_call_in("importlib.util", "spec_from_file_location", "(OO)", name,
-				    file);
+		source = finder_source_spec(name, file);
 	if (source)
 		loader = PyObject_GetAttrString(source, "loader");
 	if (loader)
@@ -51,7 +50,7 @@ static PyObject *hooks_new(PyObject *spec)
 
 	name = package ? PyUnicode_FromFormat("%U._flagtree_spec", package) : NULL;
 	if (name)
-		own = py_call_in("importlib.machinery", "ModuleSpec", "(OO)", name, Py_None);
+		own = PyObject_CallFunctionObjArgs((PyObject *)Py_TYPE(spec), name, Py_None, NULL);
 	hooks = own ? PyModule_FromDefAndSpec(&hooks_module_def, own) : NULL;
 	if (!hooks || PyModule_ExecDef(hooks, &hooks_module_def) < 0)
 		return NULL;

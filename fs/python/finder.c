@@ -87,6 +87,17 @@ PyObject *finder_source_beside(PyObject *file)
 	return dir ? PyUnicode_FromFormat("%U%s__init__.py", dir, at < 0 ? "" : "/") : NULL;
 }
 
+/* importlib.util's function, without the milliseconds that the import of importlib.util takes. */
+PyObject *finder_source_spec(PyObject *name, PyObject *file)
+{
+	cleanup_py PyObject *importlib = PyImport_ImportModule("_frozen_importlib_external");
+	cleanup_py PyObject *make = NULL;
+
+	if (importlib)
+		make = PyObject_GetAttrString(importlib, "spec_from_file_location");
+	return make ? PyObject_CallFunctionObjArgs(make, name, file, NULL) : NULL;
+}
+
 /*
  * The extension itself may stand before the package's source, see boot.c. Found again, at a reload
  * or after a failed import, it gives way to the source beside it.
@@ -104,7 +115,7 @@ static int prefer_source(PyObject *name, PyObject **spec)
 	file = finder_source_beside(origin);
 	if (!file || py_stat(file, &sb) < 0 || !S_ISREG(sb.st_mode))
 		return file ? 0 : -1;
-	better = py_call_in("importlib.util", "spec_from_file_location", "(OO)", name, file);
+	better = finder_source_spec(name, file);
 	if (!better)
 		return -1;
 	Py_DECREF(*spec);

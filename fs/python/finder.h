@@ -29,4 +29,7 @@ PyObject *finder_exec_module(PyObject *hooks, PyObject *module);
 /** finder_source_beside - path of the __init__.py in the directory of @file; new reference */
 PyObject *finder_source_beside(PyObject *file);
 
+/** finder_source_spec - spec of module or package @name that has its source in @file; new reference */
+PyObject *finder_source_spec(PyObject *name, PyObject *file);
+
 #endif

@@ -3,7 +3,6 @@
 #include "python/py.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 
 int py_dict_get(PyObject *dict, PyObject *key, PyObject **ret)
@@ -109,22 +108,6 @@ bool py_is_initializing(PyObject *module)
 	if (py_getattr(module, "__spec__", &spec) < 0)
 		PyErr_Clear();
 	return spec && py_flag(spec, "_initializing");
-}
-
-PyObject *py_call_in(const char *module, const char *name, const char *format, ...)
-{
-	cleanup_py PyObject *m = PyImport_ImportModule(module), *fn = NULL, *args = NULL;
-	va_list ap;
-
-	if (!m)
-		return NULL;
-	fn = PyObject_GetAttrString(m, name);
-	if (!fn)
-		return NULL;
-	va_start(ap, format);
-	args = Py_VaBuildValue(format, ap);
-	va_end(ap);
-	return args ? PyObject_Call(fn, args, NULL) : NULL;
 }
 
 int py_stat(PyObject *path, struct stat *ret)

@@ -69,9 +69,6 @@ int py_module(PyObject *name, PyObject **ret);
 /** py_is_initializing - is that module being imported, by whichever thread? */
 bool py_is_initializing(PyObject *module);
 
-/** py_call_in - call function @name of module @module; new reference or NULL */
-PyObject *py_call_in(const char *module, const char *name, const char *format, ...);
-
 /** py_stat - stat(2) of a path that is a Python string: 0, or a negative errno */
 struct stat;
 int py_stat(PyObject *path, struct stat *ret);
