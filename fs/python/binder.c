@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
-#include "base/strbuf.h"
 #include "python/provider.h"
 #include "python/trunk.h"
 
@@ -39,17 +38,16 @@ static bool is_function(PyObject *o)
 }
 
 /* Is @o a function that module @name itself defines, not one that it imported? */
-static bool is_defined_in(PyObject *o, PyObject *name)
+static bool is_defined_in(struct state *st, PyObject *o, PyObject *name)
 {
 	cleanup_py PyObject *module = NULL;
-	int r = is_function(o) ? py_getattr(o, "__module__", &module) : 0;
+	int r = is_function(o) ? py_getattr_obj(o, st->module, &module) : 0;
 
-	if (r > 0 && PyUnicode_Check(module))
-		r = PyUnicode_Compare(module, name) == 0;
-	else
-		r = 0;
-	PyErr_Clear(); /* an object with an odd __module__ is not the provider's own */
-	return r;
+	if (r > 0)
+		r = PyUnicode_Check(module) && PyUnicode_Compare(module, name) == 0;
+	if (r < 0)
+		PyErr_Clear(); /* an object with an odd __module__ is not the provider's own */
+	return r > 0;
 }
 
 static bool is_dunder(PyObject *name)
@@ -92,7 +90,8 @@ static int bind_all(struct state *st, PyObject *trunk, PyObject *trunk_name, PyO
 	if (!dict)
 		return -1;
 	while (PyDict_Next(dict, &pos, &name, &fn)) {
-		if (!PyUnicode_Check(name) || is_dunder(name) || !is_defined_in(fn, provider_name))
+		if (!PyUnicode_Check(name) || is_dunder(name) ||
+		    !is_defined_in(st, fn, provider_name))
 			continue;
 		if (bind_one(st, trunk, trunk_name, name, fn) < 0)
 			return -1;
@@ -100,48 +99,39 @@ static int bind_all(struct state *st, PyObject *trunk, PyObject *trunk_name, PyO
 	return 0;
 }
 
-/* Does @module come from that very file? Then it is the specialization, and nothing is to bind. */
-static bool is_file_of(PyObject *module, PyObject *file)
+/* Does @module come from the file that @sb describes? Then it is the specialization itself. */
+static bool is_file_of(PyObject *module, const struct stat *sb)
 {
 	cleanup_py PyObject *own = NULL;
-	struct stat a, b;
+	struct stat own_sb;
 
 	if (py_getattr(module, "__file__", &own) <= 0 || !PyUnicode_Check(own)) {
 		PyErr_Clear();
 		return false;
 	}
-	return py_stat(own, &a) == 0 && py_stat(file, &b) == 0 && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino;
+	return py_stat(own, &own_sb) == 0 && own_sb.st_dev == sb->st_dev &&
+	       own_sb.st_ino == sb->st_ino;
+}
+
+/* @dir/@rest@suffix if it is a file: 1, 0 if it is none, or -1. */
+static int find_file(PyObject *dir, const char *rest, const char *suffix, PyObject **ret,
+		     struct stat *ret_sb)
+{
+	cleanup_py PyObject *path = PyUnicode_FromFormat("%U%s%s", dir, rest, suffix);
+
+	if (!path || py_stat(path, ret_sb) < 0 || !S_ISREG(ret_sb->st_mode))
+		return path ? 0 : -1;
+	*ret = steal_ptr(&path);
+	return 1;
 }
 
 /*
- * The provider file for a trunk module in one place. @rest is the module's name after the trunk
- * package's, with slashes for dots: "" or "/testing" or "/language". A module below a package has
- * none: such a file specializes the whole module and is not a provider.
+ * Name and file of the provider for a trunk module: 1, 0 if there is none, or -1. A module at the
+ * top has one that is a file or a package. Below a package only another package has one: a file
+ * there specializes the whole module and is no provider.
  */
-static int file_in(struct state *st, const struct trunk_place *place, PyObject *backend,
-		   const char *rest, PyObject **ret)
-{
-	cleanup_strbuf struct strbuf path = STRBUF_INIT;
-	int r = 0;
-
-	strbuf_addf(&path, "%s.py", rest);
-	if (rest[0] && !strchr(rest + 1, '/') && !strbuf_failed(&path))
-		r = trunk_find(st, place, backend, path.buf, S_IFREG, ret);
-	strbuf_reset(&path);
-	strbuf_addf(&path, "%s/__init__.py", rest);
-	if (r == 0 && !strbuf_failed(&path))
-		r = trunk_find(st, place, backend, path.buf, S_IFREG, ret);
-	if (strbuf_failed(&path)) {
-		PyErr_NoMemory();
-		return -1;
-	}
-	return r;
-}
-
-/* Name and file of the provider for a trunk module: 1, 0 if there is none, or -1. */
-static int provider_of(struct state *st, PyObject *trunk_name, PyObject *backend,
-		       PyObject **ret_name, PyObject **ret_file)
+static int provider_of(struct state *st, PyObject *dirs, PyObject *trunk_name,
+		       PyObject **ret_name, PyObject **ret_file, struct stat *ret_sb)
 {
 	cleanup_py PyObject *rest = PyUnicode_Substring(
 		trunk_name, PyUnicode_GetLength(st->package), PY_SSIZE_T_MAX);
@@ -152,14 +142,16 @@ static int provider_of(struct state *st, PyObject *trunk_name, PyObject *backend
 	for (char *p = path; p && *p; p++)
 		if (*p == '.')
 			*p = '/'; /* the bytes are ours alone */
-	for (size_t i = 0; i < TRUNK_PLACES_BY_MODULE && r == 0; i++) {
-		cleanup_py PyObject *place = NULL;
+	for (Py_ssize_t i = 0; r == 0 && i < PyList_Size(dirs); i++) {
+		PyObject *pair = PyList_GetItem(dirs, i), *dir = PyTuple_GetItem(pair, 0);
 
-		r = file_in(st, &trunk_places[i], backend, path, ret_file);
+		if (path[0] && !strchr(path + 1, '/'))
+			r = find_file(dir, path, ".py", ret_file, ret_sb);
+		if (r == 0)
+			r = find_file(dir, path, "/__init__.py", ret_file, ret_sb);
 		if (r <= 0)
 			continue;
-		place = PyUnicode_FromFormat(trunk_places[i].module, st->package, backend);
-		*ret_name = place ? PyUnicode_FromFormat("%U%U", place, rest) : NULL;
+		*ret_name = PyUnicode_FromFormat("%U%U", PyTuple_GetItem(pair, 1), rest);
 		r = *ret_name ? 1 : -1;
 	}
 	return r;
@@ -210,13 +202,17 @@ static int import_provider(struct state *st, PyObject *trunk_name, PyObject *bac
  * The trunk module was executed. A provider that is imported for it binds by itself at its end; one
  * that was executed before is bound here.
  */
-static int bind_trunk(struct state *st, PyObject *trunk, PyObject *trunk_name, PyObject *backend)
+static int bind_trunk(struct state *st, PyObject *dirs, PyObject *trunk, PyObject *trunk_name,
+		      PyObject *backend)
 {
 	cleanup_py PyObject *name = NULL, *file = NULL, *provider = NULL;
-	int r = provider_of(st, trunk_name, backend, &name, &file);
+	struct stat sb;
+	int r = provider_of(st, dirs, trunk_name, &name, &file, &sb);
 
-	if (r <= 0 || is_file_of(trunk, file))
-		return r < 0 ? -1 : 0;
+	if (r <= 0)
+		return r;
+	if (is_file_of(trunk, &sb))
+		return PySet_Add(st->same, trunk_name);
 	r = py_module(name, &provider);
 	if (r == 0) {
 		r = import_provider(st, trunk_name, backend, name, file, &provider);
@@ -232,8 +228,47 @@ static int bind_trunk(struct state *st, PyObject *trunk, PyObject *trunk_name, P
 	return r;
 }
 
+/* Does the trunk module come from its provider's file? One executed under the hook was asked. */
+static int is_same(struct state *st, PyObject *trunk, PyObject *trunk_name, PyObject *provider)
+{
+	cleanup_py PyObject *file = NULL;
+	struct stat sb;
+	int r = PySet_Contains(st->executed, trunk_name);
+
+	if (r != 0)
+		return r < 0 ? -1 : PySet_Contains(st->same, trunk_name);
+	r = py_getattr(provider, "__file__", &file);
+	if (r <= 0 || !PyUnicode_Check(file))
+		return r < 0 ? -1 : 0;
+	return py_stat(file, &sb) == 0 && is_file_of(trunk, &sb);
+}
+
+/*
+ * A module in a provider's place was executed: bind it where it is a provider, by the rule of
+ * provider_of(), and its trunk module is executed too.
+ */
+static int bind_provider(struct state *st, PyObject *provider, PyObject *name,
+			 PyObject *trunk_name)
+{
+	Py_ssize_t top = PyUnicode_GetLength(st->package) + 1;
+	bool is_below = PyUnicode_FindChar(trunk_name, '.', top, PY_SSIZE_T_MAX, 1) >= 0;
+	cleanup_py PyObject *trunk = NULL, *path = NULL;
+	int r = is_below ? py_getattr(provider, "__path__", &path) : 1;
+
+	if (r > 0)
+		r = py_module(trunk_name, &trunk);
+	if (r > 0)
+		r = is_executed(st, trunk_name, trunk);
+	if (r > 0) {
+		r = is_same(st, trunk, trunk_name, provider);
+		if (r == 0)
+			return bind_all(st, trunk, trunk_name, provider, name);
+	}
+	return r < 0 ? -1 : 0;
+}
+
 /* Bind the modules that waited; those that still cannot wait again. */
-static int bind_deferred(struct state *st, PyObject *backend)
+static int bind_deferred(struct state *st, PyObject *dirs, PyObject *backend)
 {
 	cleanup_py PyObject *names = PyList_GetSlice(st->deferred, 0, PY_SSIZE_T_MAX);
 	Py_ssize_t n = names ? PyList_Size(names) : -1;
@@ -244,22 +279,19 @@ static int bind_deferred(struct state *st, PyObject *backend)
 
 		r = py_module(PyList_GetItem(names, i), &trunk);
 		if (r > 0)
-			r = bind_trunk(st, trunk, PyList_GetItem(names, i), backend);
+			r = bind_trunk(st, dirs, trunk, PyList_GetItem(names, i), backend);
 	}
 	return r;
 }
 
 /* The trunk module of a provider module: 1 and a name, 0 if @name is no provider's, or -1. */
-static int trunk_of(struct state *st, PyObject *name, PyObject *backend, PyObject **ret)
+static int trunk_of(struct state *st, PyObject *dirs, PyObject *name, PyObject **ret)
 {
-	for (size_t i = 0; i < TRUNK_PLACES_BY_MODULE; i++) {
-		cleanup_py PyObject *place = PyUnicode_FromFormat(trunk_places[i].module,
-								  st->package, backend);
-		Py_ssize_t len = place ? PyUnicode_GetLength(place) : -1;
+	for (Py_ssize_t i = 0; i < PyList_Size(dirs); i++) {
+		PyObject *place = PyTuple_GetItem(PyList_GetItem(dirs, i), 1);
+		Py_ssize_t len = PyUnicode_GetLength(place);
 		cleanup_py PyObject *rest = NULL;
 
-		if (len < 0)
-			return -1;
 		if (PyUnicode_Tailmatch(name, place, 0, PY_SSIZE_T_MAX, -1) != 1)
 			continue;
 		rest = PyUnicode_Substring(name, len, PY_SSIZE_T_MAX);
@@ -273,40 +305,21 @@ static int trunk_of(struct state *st, PyObject *name, PyObject *backend, PyObjec
 	return 0;
 }
 
-/*
- * A module in a provider's place was executed: bind it where it is a provider, by the rule of
- * file_in(), and its trunk module is executed too.
- */
-static int bind_provider(struct state *st, PyObject *provider, PyObject *name,
-			 PyObject *trunk_name)
-{
-	Py_ssize_t top = PyUnicode_GetLength(st->package) + 1;
-	bool is_below = PyUnicode_FindChar(trunk_name, '.', top, PY_SSIZE_T_MAX, 1) >= 0;
-	cleanup_py PyObject *trunk = NULL, *file = NULL, *path = NULL;
-	int r = is_below ? py_getattr(provider, "__path__", &path) : 1;
-
-	if (r > 0)
-		r = py_module(trunk_name, &trunk);
-	if (r > 0)
-		r = is_executed(st, trunk_name, trunk);
-	if (r > 0)
-		r = py_getattr(provider, "__file__", &file);
-	if (r <= 0 || !PyUnicode_Check(file) || is_file_of(trunk, file))
-		return r < 0 ? -1 : 0;
-	return bind_all(st, trunk, trunk_name, provider, name);
-}
-
 /* Bind what the execution of @module has made possible. */
 static int bind_now(struct state *st, PyObject *module, PyObject *name, PyObject *backend)
 {
 	cleanup_py PyObject *trunk_name = NULL, *path = NULL;
-	int r = trunk_of(st, name, backend, &trunk_name);
+	PyObject *dirs;
+	int r = trunk_provider_dirs(st, backend, &dirs);
 
+	if (r <= 0)
+		return r;
+	r = trunk_of(st, dirs, name, &trunk_name);
 	if (r != 0)
 		return r < 0 ? -1 : bind_provider(st, module, name, trunk_name);
-	r = bind_trunk(st, module, name, backend);
+	r = bind_trunk(st, dirs, module, name, backend);
 	if (r == 0 && PyList_Size(st->deferred) > 0 && py_getattr(module, "__path__", &path) > 0)
-		r = bind_deferred(st, backend);
+		r = bind_deferred(st, dirs, backend);
 	return r < 0 || PyErr_Occurred() ? -1 : 0;
 }
 

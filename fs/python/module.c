@@ -230,10 +230,14 @@ static int module_exec(PyObject *self)
 	st->lenient = lenient && *lenient && strcmp(lenient, "0");
 	st->tracing = hooks_tracing();
 	st->getattr = PyUnicode_InternFromString("__getattr__");
+	st->module = PyUnicode_InternFromString("__module__");
 	st->deferred = PyList_New(0);
 	st->executed = PySet_New(NULL);
+	st->same = PySet_New(NULL);
 	st->package = package_of(self);
-	return st->getattr && st->deferred && st->executed && st->package ? 0 : -1;
+	if (!st->getattr || !st->module || !st->package)
+		return -1;
+	return st->deferred && st->executed && st->same ? 0 : -1;
 }
 
 static int module_traverse(PyObject *self, visitproc visit, void *arg)
@@ -244,6 +248,7 @@ static int module_traverse(PyObject *self, visitproc visit, void *arg)
 		return 0;
 	Py_VISIT(st->deferred);
 	Py_VISIT(st->executed);
+	Py_VISIT(st->same);
 	return provider_visit(atomic_load(&st->provider), visit, arg);
 }
 
@@ -256,6 +261,7 @@ static int module_clear(PyObject *self)
 	provider_free(atomic_exchange(&st->provider, NULL));
 	Py_CLEAR(st->deferred);
 	Py_CLEAR(st->executed);
+	Py_CLEAR(st->same);
 	return 0;
 }
 
@@ -268,7 +274,9 @@ static void module_free(void *self)
 	(void)module_clear(self); /* it cannot fail */
 	Py_CLEAR(st->package);
 	Py_CLEAR(st->getattr);
+	Py_CLEAR(st->module);
 	Py_XDECREF(atomic_exchange(&st->backend, NULL));
+	Py_XDECREF(atomic_exchange(&st->provider_dirs, NULL));
 }
 
 static PyModuleDef_Slot slots[] = {

@@ -16,12 +16,15 @@ struct provider;
 struct state {
 	PyObject *package;  /* name of the trunk's package, "triton" */
 	PyObject *getattr;  /* the string "__getattr__" */
+	PyObject *module;   /* the string "__module__" */
 	PyObject *deferred; /* list: names of trunk modules that wait for their provider */
 	PyObject *executed; /* set: names of modules that were executed under the import hook */
+	PyObject *same;     /* set: those of the trunk's that came from the provider's own file */
 	bool lenient;       /* an ImportError inside a provider means that it is absent */
 	bool tracing;
 
 	_Atomic(PyObject *) backend;          /* NULL: not known yet; "": none */
+	_Atomic(PyObject *) provider_dirs;    /* NULL: not looked for yet; trunk_provider_dirs() */
 	_Atomic(struct provider *) provider;  /* NULL: not looked for yet */
 };
 

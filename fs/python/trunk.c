@@ -159,3 +159,38 @@ int trunk_backend(struct state *st, PyObject **ret)
 	*ret = known;
 	return 1;
 }
+
+static int add_provider_dir(struct state *st, PyObject *list, const struct trunk_place *place,
+			    PyObject *backend)
+{
+	cleanup_py PyObject *dir = NULL, *name = NULL, *pair = NULL;
+	int r = trunk_find(st, place, backend, "", S_IFDIR, &dir);
+
+	if (r <= 0)
+		return r;
+	name = PyUnicode_FromFormat(place->module, st->package, backend);
+	pair = name ? PyTuple_Pack(2, dir, name) : NULL;
+	return pair ? PyList_Append(list, pair) : -1;
+}
+
+int trunk_provider_dirs(struct state *st, PyObject *backend, PyObject **ret)
+{
+	PyObject *known = atomic_load(&st->provider_dirs);
+	cleanup_py PyObject *list = NULL, *roots = NULL;
+
+	if (known) {
+		*ret = known;
+		return 1;
+	}
+	roots = trunk_roots(st);
+	if (!roots || PyList_Size(roots) == 0)
+		return roots ? 0 : -1;
+	list = PyList_New(0);
+	for (size_t i = 0; i < TRUNK_PLACES_BY_MODULE; i++)
+		if (!list || add_provider_dir(st, list, &trunk_places[i], backend) < 0)
+			return -1;
+	if (atomic_compare_exchange_strong(&st->provider_dirs, &known, list))
+		known = steal_ptr(&list);
+	*ret = known;
+	return 1;
+}

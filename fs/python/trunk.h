@@ -46,4 +46,15 @@ PyObject *trunk_roots(struct state *st);
 int trunk_find(struct state *st, const struct trunk_place *place, PyObject *backend,
 	       const char *rest, unsigned int type, PyObject **ret);
 
+/**
+ * trunk_provider_dirs - the directories that hold the backend's provider modules
+ * @ret: borrowed, valid as long as the module: a list of tuples, a directory and the module name
+ *       that it stands for
+ *
+ * Looked for once, as soon as the trunk's package has a path.
+ *
+ * Returns 1, 0 if the package has none yet, or -1 with an exception set.
+ */
+int trunk_provider_dirs(struct state *st, PyObject *backend, PyObject **ret);
+
 #endif
