@@ -38,10 +38,15 @@ def check_only_own_backend(v):
         true(not v.exists(f'python/triton/spec/{other}'), f'spec/{other} is not found by name')
 
 
+def check(v):
+    check_marker(v)
+    check_link_texts(v)
+    check_only_own_backend(v)
+
+
 def each_backend_has_its_own_and_no_other():
     for tree in (PLAIN, HOOKED):
-        for check in (check_marker, check_link_texts, check_only_own_backend):
-            each_view(tree, check)
+        each_view(tree, check)
 
 
 def extras_lead_to_the_backends_files():
