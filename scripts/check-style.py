@@ -30,7 +30,7 @@ FUSE_FOLDERS = {'ops', 'daemon'}
 
 SAMPLES = ('tests/trees/', 'tests/data/')
 NO_SPDX = {'.md', '.json', ''}
-WIDE = {'.md'}
+WIDE = {'.md', '.man'}
 
 # Written so that they do not match themselves.
 MACHINE_PATH = re.compile(r'(?<![\w.}$-])/(?:work|home|root|Users)[/]\w')

@@ -128,7 +128,7 @@ build_in()
 		rm -rf "$dir"
 		meson setup "$dir" "$tree" "$@" >"$log" 2>&1 || return_log "$log" || return
 	fi
-	ninja -C "$dir" >>"$log" 2>&1 || return_log "$log"
+	ninja -C "$dir" --quiet >>"$log" 2>&1 || return_log "$log"
 }
 
 return_log()
