@@ -20,8 +20,8 @@ struct candidate {
 	enum candidate_kind kind;
 	struct object obj;
 	bool opaque;            /* a directory below which lower layers are not looked at */
-	bool implied;           /* a directory only for the sake of what is below it: of scratch, for
-				 * copied-up children; of a spec, on the way to what its map shows */
+	bool implied;           /* a directory only for the sake of what is below it: scratch's for
+				 * copied-up children, a spec's on the way to what its map shows */
 	bool via_link;          /* a symlink of a spec directory, taken for the file it leads to */
 	bool virtual;           /* made by a [file] or [link] rule */
 };
