@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* Handles: see handle.h. */
+#include "node/handle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+enum {
+	WRITE_AGE_MSEC = 1000, /* kernel-notes: long enough for a compiler, short for a user */
+	EVICT_SCAN = 64,       /* handles looked at before one more than the limit is opened */
+};
+
+struct list {
+	struct handle *first; /* most recently used */
+	struct handle *last;
+};
+
+struct slots {
+	pthread_mutex_t lock;
+	pthread_cond_t unused; /* a handle lost its last user while somebody drains */
+	pthread_cond_t aging;  /* there is a handle for writing, or the end */
+	size_t limit;	       /* constant */
+	size_t n_open;
+	size_t n_pinned;
+	size_t n_writing;
+	struct list lru;
+	struct list pinned; /* not looked at for eviction */
+	bool stopped;
+};
+
+static uint64_t now_msec(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+int slots_new(size_t limit, struct slots **ret)
+{
+	struct slots *s = calloc(1, sizeof(*s));
+	pthread_condattr_t attr;
+
+	if (!s)
+		return -ENOMEM;
+	s->limit = limit ? limit : 1;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->unused, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->aging, &attr);
+	pthread_condattr_destroy(&attr);
+	*ret = s;
+	return 0;
+}
+
+void slots_free(struct slots *s)
+{
+	if (!s)
+		return;
+	pthread_cond_destroy(&s->aging);
+	pthread_cond_destroy(&s->unused);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+size_t slots_count(struct slots *s, size_t *ret_pinned)
+{
+	size_t n;
+
+	pthread_mutex_lock(&s->lock);
+	n = s->n_open;
+	if (ret_pinned)
+		*ret_pinned = s->n_pinned;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+static void list_add(struct list *l, struct handle *h)
+{
+	h->prev = NULL;
+	h->next = l->first;
+	if (l->first)
+		l->first->prev = h;
+	else
+		l->last = h;
+	l->first = h;
+}
+
+static void list_remove(struct list *l, struct handle *h)
+{
+	if (h->prev)
+		h->prev->next = h->next;
+	else
+		l->first = h->next;
+	if (h->next)
+		h->next->prev = h->prev;
+	else
+		l->last = h->prev;
+}
+
+static void set_pinned(struct slots *s, struct handle *h, bool pinned)
+{
+	list_remove(h->pinned ? &s->pinned : &s->lru, h);
+	s->n_pinned += pinned;
+	s->n_pinned -= h->pinned;
+	h->pinned = pinned;
+	list_add(pinned ? &s->pinned : &s->lru, h);
+}
+
+/*
+ * Take a handle from its node and from the lists. It is closed by its last user, or by the caller
+ * if this returns true.
+ */
+static bool detach(struct slots *s, struct handle *h)
+{
+	list_remove(h->pinned ? &s->pinned : &s->lru, h);
+	s->n_pinned -= h->pinned;
+	s->n_writing -= h->kind == HANDLE_WRITE;
+	s->n_open--;
+	h->node->handles[h->kind] = NULL;
+	h->node = NULL;
+	return h->users == 0;
+}
+
+static void destroy(struct handle *h)
+{
+	close(h->fd);
+	free(h);
+}
+
+static void destroy_list(struct handle *h)
+{
+	while (h) {
+		struct handle *next = h->next;
+
+		destroy(h);
+		h = next;
+	}
+}
+
+/* Could this file be opened again by its node's path? */
+static bool is_reopenable(const struct handle *h)
+{
+	char path[32];
+	struct stat st;
+	int want = R_OK;
+
+	if (atomic_load(&h->node->nameless) || h->kind == HANDLE_PATH)
+		return false;
+	if (fstat(h->fd, &st) < 0 || !st.st_nlink)
+		return false;
+	if (h->kind == HANDLE_WRITE)
+		want = h->is_readable ? R_OK | W_OK : W_OK;
+	return faccessat(AT_FDCWD, fd_proc_path(h->fd, path), want, AT_EACCESS) == 0;
+}
+
+/* Detach up to @want handles that can go, put in front of *@closing. */
+static size_t evict(struct slots *s, size_t want, size_t scan, struct handle **closing)
+{
+	size_t n = 0;
+	struct handle *prev;
+
+	for (struct handle *h = s->lru.last; h && n < want && scan; h = prev, scan--) {
+		prev = h->prev;
+		if (h->users)
+			continue;
+		if (!is_reopenable(h)) {
+			set_pinned(s, h, true);
+			continue;
+		}
+		(void)detach(s, h); /* nobody uses it */
+		h->next = *closing;
+		*closing = h;
+		n++;
+	}
+	return n;
+}
+
+size_t slots_make_room(struct slots *s, size_t want)
+{
+	struct handle *closing = NULL;
+	size_t n;
+
+	pthread_mutex_lock(&s->lock);
+	n = evict(s, want, SIZE_MAX, &closing);
+	pthread_mutex_unlock(&s->lock);
+	destroy_list(closing);
+	return n;
+}
+
+static void use(struct slots *s, struct handle *h)
+{
+	h->users++;
+	if (h->kind == HANDLE_WRITE)
+		h->used_msec = now_msec();
+	if (h->pinned || s->lru.first != h)
+		set_pinned(s, h, false);
+}
+
+struct handle *handle_get(struct slots *s, struct node *n, enum handle_kind kind)
+{
+	struct handle *h;
+
+	pthread_mutex_lock(&s->lock);
+	h = n->handles[kind];
+	if (h)
+		use(s, h);
+	pthread_mutex_unlock(&s->lock);
+	return h;
+}
+
+void handle_put(struct handle *h)
+{
+	struct slots *s;
+	bool last;
+
+	if (!h)
+		return;
+	s = h->slots;
+	pthread_mutex_lock(&s->lock);
+	last = --h->users == 0 && !h->node;
+	if (!h->node && h->users == 1)
+		pthread_cond_broadcast(&s->unused);
+	pthread_mutex_unlock(&s->lock);
+	if (last)
+		destroy(h);
+}
+
+int handle_install(struct slots *s, struct node *n, enum handle_kind kind, int fd, bool is_readable,
+		   struct handle **ret)
+{
+	struct handle *h = calloc(1, sizeof(*h));
+	struct handle *closing = NULL;
+
+	if (!h) {
+		close(fd);
+		return -ENOMEM;
+	}
+	h->fd = fd;
+	h->kind = kind;
+	h->is_readable = is_readable;
+	h->slots = s;
+	pthread_mutex_lock(&s->lock);
+	if (n->handles[kind]) {
+		h->next = NULL;
+		closing = h;
+		h = n->handles[kind];
+	} else {
+		if (s->n_open >= s->limit)
+			(void)evict(s, s->n_open - s->limit + 1, EVICT_SCAN, &closing);
+		h->node = n;
+		n->handles[kind] = h;
+		list_add(&s->lru, h);
+		s->n_open++;
+		s->n_writing += kind == HANDLE_WRITE;
+		if (kind == HANDLE_WRITE)
+			pthread_cond_signal(&s->aging);
+	}
+	use(s, h);
+	pthread_mutex_unlock(&s->lock);
+	destroy_list(closing);
+	*ret = h;
+	return 0;
+}
+
+void handle_drop(struct slots *s, struct node *n, enum handle_kind kind)
+{
+	struct handle *h;
+	bool last = false;
+
+	pthread_mutex_lock(&s->lock);
+	h = n->handles[kind];
+	if (h)
+		last = detach(s, h);
+	pthread_mutex_unlock(&s->lock);
+	if (last)
+		destroy(h);
+}
+
+int handle_take(struct slots *s, struct node *n, enum handle_kind kind, bool *ret_is_readable)
+{
+	struct handle *h;
+	int fd = -1;
+
+	pthread_mutex_lock(&s->lock);
+	h = n->handles[kind];
+	if (h) {
+		h->users++;
+		(void)detach(s, h); /* it has a user: us */
+		while (h->users > 1)
+			pthread_cond_wait(&s->unused, &s->lock);
+		fd = h->fd;
+		*ret_is_readable = h->is_readable;
+	}
+	pthread_mutex_unlock(&s->lock);
+	free(h);
+	return fd;
+}
+
+void handle_drop_all(struct slots *s, struct node *n)
+{
+	for (int k = 0; k < HANDLE_KINDS; k++)
+		handle_drop(s, n, (enum handle_kind)k);
+}
+
+/*
+ * Detach handles for writing that nobody has used for a while; returns msec until the next may
+ * go.
+ */
+static uint64_t collect_aged(struct slots *s, struct handle **closing)
+{
+	uint64_t now = now_msec();
+	uint64_t next = WRITE_AGE_MSEC;
+	struct handle *prev;
+
+	for (struct handle *h = s->lru.last; h && s->n_writing; h = prev) {
+		prev = h->prev;
+		if (h->kind != HANDLE_WRITE || h->users)
+			continue;
+		if (now - h->used_msec < WRITE_AGE_MSEC) {
+			if (WRITE_AGE_MSEC - (now - h->used_msec) < next)
+				next = WRITE_AGE_MSEC - (now - h->used_msec);
+			continue;
+		}
+		if (!is_reopenable(h)) {
+			set_pinned(s, h, true);
+			continue;
+		}
+		(void)detach(s, h); /* nobody uses it */
+		h->next = *closing;
+		*closing = h;
+	}
+	return next;
+}
+
+bool slots_age(struct slots *s, bool wait)
+{
+	struct handle *closing = NULL;
+	uint64_t next = WRITE_AGE_MSEC;
+	bool go_on;
+
+	pthread_mutex_lock(&s->lock);
+	while (wait && !s->stopped && !s->n_writing)
+		pthread_cond_wait(&s->aging, &s->lock);
+	if (!s->stopped)
+		next = collect_aged(s, &closing);
+	if (wait && !s->stopped && s->n_writing) {
+		struct timespec until;
+
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		next += 50; /* so that what is due together goes together */
+		until.tv_sec += (time_t)(next / 1000);
+		until.tv_nsec += (long)(next % 1000) * 1000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		while (!s->stopped &&
+		       pthread_cond_timedwait(&s->aging, &s->lock, &until) != ETIMEDOUT)
+			;
+	}
+	go_on = !s->stopped;
+	pthread_mutex_unlock(&s->lock);
+	destroy_list(closing);
+	return go_on;
+}
+
+void slots_stop(struct slots *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->stopped = true;
+	pthread_cond_broadcast(&s->aging);
+	pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A node: what the kernel knows by a number, one object at a place of the view. Nodes belong to a
+ * table, which says how they get and lose their names; see table.h. A node's descriptors are
+ * handle.h's, a directory's listing snapshot is snapshot.h's.
+ *
+ * Locks, in the order in which they are taken:
+ *
+ *   tree       paths stay true while it is read-held; renaming a directory write-holds it
+ *   node.busy  one change of the object at a time, copy-up included; two nodes: smaller id first
+ *   table.lock ids, names, what was found; never held over a system call
+ *   slots.lock, snapshots.lock
+ */
+#ifndef SPECFS_NODE_NODE_H
+#define SPECFS_NODE_NODE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <uthash.h>
+
+#include "layer/stack.h"
+
+struct table;
+struct handle;
+struct snapshot;
+
+enum {
+	NODE_ROOT = 1,	 /* id of the root */
+	NODE_FIRST = 16, /* of the next one; those between are the server's own */
+};
+
+/* The descriptors a node may hold. */
+enum handle_kind {
+	HANDLE_READ,  /* O_RDONLY */
+	HANDLE_WRITE, /* O_RDWR, or O_WRONLY where reading is not allowed */
+	HANDLE_PATH,  /* O_PATH: keeps a file alive that can't be opened */
+	HANDLE_KINDS,
+};
+
+/* How a node that has lost its last name may still be changed, through descriptors. */
+enum orphan {
+	ORPHAN_NOT,    /* it has a name */
+	ORPHAN_OWN,    /* in place: the object is gone from its layer, or belongs there as it is */
+	ORPHAN_HIDDEN, /* it was only hidden from the view and its layer still shows it to others:
+			* a change needs a copy that nobody else sees */
+};
+
+/* One name of a node: the daemon's side of a dentry. Guarded by table.lock. */
+struct name {
+	struct node *parent; /* pinned by this */
+	struct node *node;
+	struct name *next;     /* the node's other names */
+	struct name *kid_next; /* the parent's other names */
+	struct name *kid_prev;
+	UT_hash_handle hh;
+	unsigned key_len;
+	char key[]; /* the parent's id, then the text with its NUL */
+};
+
+/* Which object of which file system a node stands for. */
+struct object_key {
+	uint64_t dev;
+	uint64_t ino;
+	uint64_t btime_nsec;
+};
+
+struct node {
+	uint64_t id;	     /* constant */
+	struct table *table; /* constant */
+	mode_t type;	     /* constant: S_IFREG, S_IFDIR, ... */
+
+	/* table.lock */
+	uint64_t nlookup; /* references the kernel holds */
+	unsigned refs;	  /* requests at work, and names in this directory */
+	struct name *names;
+	struct name *kids;     /* directories: the known names in it */
+	struct found found;    /* by the last look-up */
+	struct object_key key; /* valid if `hashed` */
+	bool hashed;	       /* it is in the table of objects */
+	bool changing;	       /* our own change is about to give it another object */
+	enum orphan orphan;
+	uint64_t seq; /* directories: counts changes of names made through the mount */
+	UT_hash_handle by_id;
+	UT_hash_handle by_object;
+	struct node *dead_next;
+
+	pthread_mutex_t busy;
+
+	_Atomic bool nameless;		      /* mirrors `names == NULL`, for slots.lock holders */
+	struct handle *handles[HANDLE_KINDS]; /* slots.lock */
+	struct snapshot *snapshot;	      /* snapshots.lock */
+};
+
+/** name_text - the name itself */
+static inline const char *name_text(const struct name *nm)
+{
+	return nm->key + sizeof(uint64_t);
+}
+
+/** node_ref - take a further reference */
+struct node *node_ref(struct node *n);
+
+/**
+ * node_unref - give one back; the node is freed once neither a request, a name in it nor the
+ * kernel refers to it. Takes table.lock; closes descriptors
+ */
+void node_unref(struct node *n);
+
+DEFINE_CLEANUP(node, struct node, node_unref)
+#define cleanup_node CLEANUP(cleanup_node_p)
+
+/** node_found - what the last look-up found */
+void node_found(struct node *n, struct found *ret);
+
+#endif

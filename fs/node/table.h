@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of nodes: ids, names and the objects they stand for. It looks at no file system:
+ * callers say what a look-up found, and the table decides whether that is the node it knows.
+ *
+ * An id is a counter's value and never used again. Another object at a place gets a new node, and
+ * the old one loses the name but lives on as long as the kernel refers to it; a directory stays
+ * the same node while there is a directory.
+ *
+ * A look-up looks at the layers without a lock, so it may come too late: seq counts the changes
+ * of names made through the mount, and what was found before one and is entered after it is
+ * refused.
+ */
+#ifndef SPECFS_NODE_TABLE_H
+#define SPECFS_NODE_TABLE_H
+
+#include "base/strbuf.h"
+#include "node/handle.h"
+#include "node/node.h"
+#include "node/snapshot.h"
+
+/**
+ * table_new - a table that holds the root alone
+ * @slots, @snaps: borrowed; where nodes' descriptors and listings are
+ */
+int table_new(const struct found *root, struct slots *slots, struct snapshots *snaps,
+	      struct table **ret);
+
+/** table_free - nobody may be at work any more */
+void table_free(struct table *t);
+
+DEFINE_CLEANUP(table, struct table, table_free)
+#define cleanup_table CLEANUP(cleanup_table_p)
+
+/** table_get - the node with that id, referenced; -ESTALE if there is none */
+int table_get(struct table *t, uint64_t id, struct node **ret);
+
+/** table_forget - the kernel gives back @count references */
+void table_forget(struct table *t, uint64_t id, uint64_t count);
+
+/** table_count - nodes there are */
+size_t table_count(struct table *t);
+
+/** table_path - append the node's view path; -ESTALE if it or a directory above it has no name */
+int table_path(struct table *t, const struct node *n, struct strbuf *ret);
+
+/** table_place - the same, and the directory that it is in, referenced, and its name there */
+int table_place(struct table *t, const struct node *n, struct strbuf *ret_path,
+		struct node **ret_parent);
+
+/** table_seq - read before looking at the layers, for table_enter() and table_absent() */
+uint64_t table_seq(struct table *t, struct node *dir);
+
+/** table_child - the node known under a name, referenced, or NULL */
+struct node *table_child(struct table *t, const struct node *dir, const char *name);
+
+enum share { SHARE_ASK, SHARE_YES, SHARE_NO };
+
+/* One result of a look-up on its way into the table. */
+struct enter {
+	struct node *dir;
+	const char *name;
+	const struct found *found;
+	uint64_t seq;	    /* table_seq() from before; ignored if @own */
+	bool own;	    /* our own change made it: counted, and never too late */
+	enum share share;   /* may its node be shared with @other? */
+	struct node *other; /* out with ENTER_ASK, referenced; in with SHARE_YES */
+	struct node *busy;  /* out with -EBUSY, referenced */
+	struct node *lost;  /* out: a node that lost its last name, referenced, or NULL */
+};
+
+enum { ENTER_ASK = 1 };
+
+/**
+ * table_enter - a look-up found something: which node is it?
+ * @ret: referenced for the caller and counted once for the kernel
+ *
+ * Returns 0; ENTER_ASK if @e->other, under another name, is the same regular file: the caller
+ * decides whether they may be one node and calls again; -EAGAIN if names have changed since
+ * @e->seq: look again; -EBUSY if @e->busy is just being changed by us: wait for its `busy` and
+ * look again; -ENOMEM.
+ */
+int table_enter(struct table *t, struct enter *e, struct node **ret);
+
+/**
+ * table_absent - a look-up found nothing
+ * @ret_lost: a node that lost its last name, referenced, or NULL
+ *
+ * Returns 0, or -EAGAIN as table_enter().
+ */
+int table_absent(struct table *t, struct node *dir, const char *name, uint64_t seq,
+		 struct node **ret_lost);
+
+/**
+ * table_refresh - @n was looked at again and is still the same object: remember @found
+ * @parent: the directory it was looked up in, NULL for the root
+ * @seq:    of @parent, before; what comes too late is not remembered
+ */
+void table_refresh(struct table *t, struct node *n, struct node *parent, uint64_t seq,
+		   const struct found *found);
+
+/**
+ * table_removed - we removed a name: it goes from the node that has it, and is counted
+ * @orphan: what becomes of the node if that was its last name
+ */
+void table_removed(struct table *t, struct node *dir, const char *name, enum orphan orphan);
+
+/**
+ * table_moved - we renamed: @n has a new name instead of the old one
+ * @n:     may be NULL if no node is known: then only whoever had the new name loses it
+ * @found: what is at the new name now
+ * @orphan: what becomes of a node that had the new name
+ */
+int table_moved(struct table *t, struct node *n, struct node *dir, const char *name,
+		struct node *new_dir, const char *new_name, const struct found *found,
+		enum orphan orphan);
+
+/** table_exchanged - we exchanged two names; each node may be NULL */
+int table_exchanged(struct table *t, struct node *dir_a, const char *name_a,
+		    const struct found *at_a, struct node *dir_b, const char *name_b,
+		    const struct found *at_b);
+
+/**
+ * table_changing - from now on another object at the node's place may be our own doing
+ *
+ * Caller holds node.busy and ends it with table_changed() before letting go.
+ */
+void table_changing(struct table *t, struct node *n);
+
+/**
+ * table_changed - the end of it: the node stands for @found from now on, or for what it did if NULL
+ *
+ * If it is another object than before, only the name that table_path() gives stays with the node.
+ */
+void table_changed(struct table *t, struct node *n, const struct found *found);
+
+/** table_set_orphan - say how a node without names may be changed */
+void table_set_orphan(struct table *t, struct node *n, enum orphan orphan);
+
+/** table_orphan - how may it be changed? */
+enum orphan table_orphan(struct table *t, struct node *n);
+
+/** table_add_part - layer @layer has got a directory for @dir and for all above it */
+void table_add_part(struct table *t, struct node *dir, unsigned layer);
+
+/**
+ * table_below - all known nodes below a directory, parents first, each referenced
+ * @ret: array of *@ret_n, freed by the caller after node_unref() of each
+ */
+int table_below(struct table *t, struct node *dir, struct node ***ret, size_t *ret_n);
+
+#endif
