@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* A mounted view from session_new() to its end: see session.h. */
+#include "daemon/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "daemon/control.h"
+#include "daemon/stop.h"
+
+/* The last line that libfuse said: why it could not mount. */
+static char said[256];
+
+static void hear(enum fuse_log_level level, const char *fmt, va_list ap)
+{
+	if (level == FUSE_LOG_DEBUG) {
+		vfprintf(stderr, fmt, ap);
+		return;
+	}
+	vsnprintf(said, sizeof(said), fmt, ap);
+	said[strcspn(said, "\n")] = '\0';
+	log_debug("fuse", "%s", said);
+}
+
+static int check_device(struct diag *d)
+{
+	cleanup_fd int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	int err = errno;
+
+	if (fd >= 0)
+		return 0;
+	if (err == ENOENT)
+		return diag_add(d, -ENOENT, NULL, 0,
+				"there is no /dev/fuse: load the kernel module (modprobe fuse), or "
+				"give it to the container (--device /dev/fuse)");
+	if (err == ENODEV || err == ENXIO)
+		return diag_add(d, -ENOENT, NULL, 0,
+				"/dev/fuse has no driver: load the kernel module (modprobe fuse)");
+	if (geteuid() == 0)
+		return diag_add(d, -EACCES, NULL, 0,
+				"/dev/fuse may not be opened: give it to the container "
+				"(--device /dev/fuse --cap-add SYS_ADMIN)");
+	return 0; /* fusermount3 opens it for us */
+}
+
+static bool is_on_path(const char *program)
+{
+	cleanup_strbuf struct strbuf file = STRBUF_INIT;
+	const char *path = getenv("PATH");
+
+	for (const char *p = path ? path : "/usr/bin:/bin"; *p; p += *p == ':') {
+		size_t len = strcspn(p, ":");
+
+		strbuf_reset(&file);
+		strbuf_add(&file, p, len);
+		strbuf_addf(&file, "/%s", program);
+		if (strbuf_failed(&file) == 0 && access(file.buf, X_OK) == 0)
+			return true;
+		p += len;
+	}
+	return false;
+}
+
+static int check_helper(struct diag *d)
+{
+	if (geteuid() == 0 || is_on_path("fusermount3"))
+		return 0;
+	return diag_add(
+		d, -ENOENT, NULL, 0,
+		"there is no fusermount3 on PATH, which mounts for ordinary users: install the "
+		"package fuse3");
+}
+
+/* A comma would end the option. */
+static void add_value(struct strbuf *sb, const char *key, const char *value)
+{
+	strbuf_addf(sb, ",%s=", key);
+	for (; *value; value++) {
+		if (*value == ',' || *value == '\\')
+			strbuf_addc(sb, '\\');
+		strbuf_addc(sb, *value);
+	}
+}
+
+static int make_options(const struct session *s, const struct session_options *o, struct strbuf *sb)
+{
+	strbuf_adds(sb, "default_permissions,subtype=specfs");
+	add_value(sb, "fsname", s->source);
+	if (o->allow_other)
+		strbuf_adds(sb, ",allow_other");
+	if (o->allow_root && !o->allow_other)
+		strbuf_adds(sb, ",allow_root");
+	if (o->readonly)
+		strbuf_adds(sb, ",ro");
+	return strbuf_failed(sb);
+}
+
+static int make_fuse(struct session *s, const struct session_options *o)
+{
+	cleanup_strbuf struct strbuf options = STRBUF_INIT;
+	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+	int r = make_options(s, o, &options);
+
+	if (r < 0)
+		return r;
+	if (fuse_opt_add_arg(&args, "specfs") < 0 || fuse_opt_add_arg(&args, "-o") < 0 ||
+	    fuse_opt_add_arg(&args, options.buf) < 0 ||
+	    (o->debug_fuse && fuse_opt_add_arg(&args, "-d") < 0)) {
+		fuse_opt_free_args(&args);
+		return -ENOMEM;
+	}
+	s->fuse = fuse_session_new(&args, &server_ops, sizeof(server_ops), s->srv);
+	fuse_opt_free_args(&args);
+	return s->fuse ? 0 : -ENOMEM;
+}
+
+static void config_of(const struct session_options *o, struct server_config *ret)
+{
+	*ret = (struct server_config){
+		.timeout_sec = o->cache == CACHE_TTL ? o->ttl_sec : 0,
+		.cache_listings = o->cache != CACHE_STRICT,
+		.auto_inval = true,
+		.readonly = o->readonly,
+	};
+}
+
+/* The kernel has said hello: requests are answered from now on. */
+static void tell_ready(void *arg)
+{
+	struct session *s = arg;
+
+	if (s->ready_fd < 0)
+		return;
+	if (write(s->ready_fd, "", 1) != 1)
+		log_warn("nobody waits for '%s' to be mounted any more", s->mountpoint);
+	close(s->ready_fd);
+	s->ready_fd = -1;
+}
+
+static int content(void *arg, const char *name, struct strbuf *ret)
+{
+	return control_content(arg, name, ret);
+}
+
+static int init(struct session *s, const struct session_options *o)
+{
+	struct server_config config;
+	int r;
+
+	s->mountpoint = strdup(o->mountpoint);
+	s->source = strdup(o->source ? o->source : "specfs");
+	if (!s->mountpoint || !s->source)
+		return -ENOMEM;
+	limits_set(o->max_threads, &s->limits);
+	config_of(o, &config);
+	r = server_new(s->view, &config, s->limits.files, &s->srv);
+	if (r < 0)
+		return r;
+	s->srv->arg = s;
+	s->srv->on_init = tell_ready;
+	s->srv->content = content;
+	return make_fuse(s, o);
+}
+
+int session_new(struct view *v, const struct session_options *o, struct diag *d,
+		struct session **ret)
+{
+	cleanup_session struct session *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->view = v;
+	s->cache = o->cache;
+	s->ttl_sec = o->ttl_sec;
+	s->readonly = o->readonly;
+	s->ready_fd = -1;
+	clock_gettime(CLOCK_REALTIME, &s->started);
+	r = check_device(d);
+	if (!r)
+		r = check_helper(d);
+	if (r < 0)
+		return r;
+	fuse_set_log_func(hear);
+	umask(0);
+	r = init(s, o);
+	if (r < 0)
+		return diag_add(d, r, NULL, 0, "cannot set up the mount: %s", strerror(-r));
+	said[0] = '\0';
+	if (fuse_session_mount(s->fuse, s->mountpoint) < 0)
+		return diag_add(d, -EACCES, NULL, 0, "cannot mount at '%s': %s", s->mountpoint,
+				said[0] ? said : "the kernel refused it");
+	s->mounted = true;
+	*ret = steal_ptr(&s);
+	return 0;
+}
+
+/* May each thread have a device of its own? An ordinary user may not always open it once more. */
+static bool can_clone(const struct session *s)
+{
+	cleanup_fd int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	uint32_t master = (uint32_t)fuse_session_fd(s->fuse);
+
+	return fd >= 0 && ioctl(fd, FUSE_DEV_IOC_CLONE, &master) == 0;
+}
+
+static int loop(struct session *s)
+{
+#if FUSE_USE_VERSION >= 312
+	struct fuse_loop_config *c = fuse_loop_cfg_create();
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	fuse_loop_cfg_set_clone_fd(c, can_clone(s));
+	fuse_loop_cfg_set_max_threads(c, s->limits.threads);
+	fuse_loop_cfg_set_idle_threads(c, s->limits.threads);
+	r = fuse_session_loop_mt(s->fuse, c);
+	fuse_loop_cfg_destroy(c);
+#else
+	/*
+	 * these make as many threads as there are requests at once, and end those above the limit
+	 */
+	struct fuse_loop_config c = { .clone_fd = can_clone(s),
+				      .max_idle_threads = s->limits.threads };
+	int r = fuse_session_loop_mt(s->fuse, &c);
+#endif
+	return r < 0 ? r : 0;
+}
+
+static void *age(void *arg)
+{
+	struct session *s = arg;
+
+	while (slots_age(s->srv->slots, true))
+		;
+	return NULL;
+}
+
+int session_loop(struct session *s, int ready_fd)
+{
+	int r;
+
+	s->ready_fd = ready_fd;
+	r = stop_begin(s);
+	if (r < 0)
+		return log_err(r, "cannot wait for signals");
+	r = -pthread_create(&s->ager, NULL, age, s);
+	if (r < 0) {
+		stop_end(s);
+		return log_err(r, "cannot start a thread");
+	}
+	log_debug("daemon", "%u threads, %zu files", s->limits.threads, s->limits.files);
+	r = loop(s);
+	slots_stop(s->srv->slots);
+	pthread_join(s->ager, NULL);
+	stop_end(s);
+	if (r < 0)
+		return log_err(r, "the connection to the kernel broke");
+	return 0;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	if (s->ready_fd >= 0)
+		close(s->ready_fd);
+	if (s->mounted)
+		fuse_session_unmount(s->fuse);
+	if (s->fuse)
+		fuse_session_destroy(s->fuse);
+	server_free(s->srv);
+	free(s->mountpoint);
+	free(s->source);
+	free(s);
+}

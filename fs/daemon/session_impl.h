@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* A session's fields, for the files of this folder. */
+#ifndef SPECFS_DAEMON_SESSION_IMPL_H
+#define SPECFS_DAEMON_SESSION_IMPL_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "daemon/limits.h"
+#include "daemon/session.h"
+#include "ops/server.h"
+
+struct session {
+	struct view *view; /* borrowed */
+	struct server *srv;
+	struct fuse_session *fuse;
+	char *mountpoint;
+	char *source;
+	enum cache_mode cache;
+	double ttl_sec;
+	bool readonly;
+	bool mounted; /* fuse_session_mount() has succeeded */
+	struct limits limits;
+	struct timespec started;
+	int ready_fd; /* -1 once somebody was told */
+
+	/* stop.c, while the loop runs */
+	pthread_t main;	   /* in fuse_session_loop_mt() */
+	pthread_t watcher; /* waits for signals */
+	pthread_t ager;	   /* closes descriptors for writing */
+	int signal_fd;
+	int end_fd; /* readable once the loop has ended */
+	_Atomic bool ended;
+};
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Ending by a signal: see stop.h. */
+#include "daemon/stop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mount.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+
+enum {
+	GRACE_MSEC = 10000, /* for those who still use a mount that was detached */
+	POKE_MSEC = 50,
+};
+
+extern char **environ;
+
+static void signal_set(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGHUP);
+}
+
+static void nothing(int sig)
+{
+}
+
+/* Let fusermount3 do what only root may. */
+static int run_fusermount(char *mountpoint, bool lazy)
+{
+	char program[] = "fusermount3";
+	char unmount_opt[] = "-u";
+	char how[] = "-qz";
+	char end[] = "--";
+	char *argv[] = { program, unmount_opt, how, end, mountpoint, NULL };
+	pid_t pid;
+	int status;
+	int r;
+
+	if (!lazy)
+		how[2] = '\0';
+	r = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+
+	if (r)
+		return -r;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EBUSY;
+}
+
+static int unmount(const struct session *s, bool lazy)
+{
+	if (umount2(s->mountpoint, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) == 0)
+		return 0;
+	return errno == EPERM ? run_fusermount(s->mountpoint, lazy) : -errno;
+}
+
+/* Write out what shared maps have changed. Our own workers answer; this thread is none of them. */
+static void flush(const struct session *s)
+{
+	cleanup_fd int fd = open(s->mountpoint, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 && syncfs(fd) < 0)
+		log_warn("could not write everything out before unmounting '%s'", s->mountpoint);
+}
+
+static void *take_down(void *arg)
+{
+	const struct session *s = arg;
+
+	if (unmount(s, false) == 0)
+		return NULL;
+	log_info("'%s' is in use: detaching it", s->mountpoint);
+	flush(s);
+	if (unmount(s, true) < 0)
+		log_warn("cannot unmount '%s'", s->mountpoint);
+	return NULL;
+}
+
+/* Wait for @events of a descriptor set {signals, end}. Returns what poll() does. */
+static int wait_for(struct session *s, struct pollfd p[2], int timeout_msec)
+{
+	int n;
+
+	p[0] = (struct pollfd){ .fd = s->end_fd, .events = POLLIN };
+	p[1] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
+	do
+		n = poll(p, 2, timeout_msec);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static void *watch(void *arg)
+{
+	struct session *s = arg;
+	struct signalfd_siginfo info;
+	struct pollfd p[2];
+	pthread_t helper;
+
+	(void)wait_for(s, p, -1);
+	if (p[0].revents)
+		return NULL;
+	(void)!read(s->signal_fd, &info, sizeof(info)); /* only that it came matters */
+	if (pthread_create(&helper, NULL, take_down, s) == 0) {
+		(void)wait_for(s, p, GRACE_MSEC);
+		if (p[0].revents) {
+			pthread_join(helper, NULL);
+			return NULL;
+		}
+		pthread_detach(helper); /* it may hang as long as the mount does */
+	}
+	/* nobody let go in time, or a second signal came */
+	fuse_session_exit(s->fuse);
+	while (!atomic_load(&s->ended)) {
+		pthread_kill(s->main, SIGUSR1);
+		(void)poll(NULL, 0, POKE_MSEC);
+	}
+	return NULL;
+}
+
+int stop_begin(struct session *s)
+{
+	struct sigaction wake = { .sa_handler = nothing };
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigaction(SIGUSR1, &wake, NULL);
+	signal_set(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	s->main = pthread_self();
+	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
+	s->end_fd = eventfd(0, EFD_CLOEXEC);
+	if (s->signal_fd < 0 || s->end_fd < 0)
+		return -errno;
+	return -pthread_create(&s->watcher, NULL, watch, s);
+}
+
+void stop_end(struct session *s)
+{
+	sigset_t set;
+
+	atomic_store(&s->ended, true);
+	(void)eventfd_write(s->end_fd, 1); /* cannot fail: nobody else writes */
+	pthread_join(s->watcher, NULL);
+	close(s->end_fd);
+	close(s->signal_fd);
+	signal_set(&set);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a session ends by a signal: the mount is taken down while requests are still answered, so
+ * that what the kernel holds gets written; who still uses it gets a while; then the loop ends.
+ */
+#ifndef SPECFS_DAEMON_STOP_H
+#define SPECFS_DAEMON_STOP_H
+
+#include "daemon/session_impl.h"
+
+/**
+ * stop_begin - from now on SIGTERM, SIGINT and SIGHUP unmount; to be called before other threads
+ */
+int stop_begin(struct session *s);
+
+/** stop_end - the loop has ended: back to what signals did before */
+void stop_end(struct session *s);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* Entries: see entry.h. */
+#include "ops/entry.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "ops/hidden.h"
+
+/*
+ * Look-ups that came too late are repeated; each repetition means that somebody else got on, so the
+ * limit is there only for the case that this is wrong.
+ */
+enum { MAX_TRIES = 1000 };
+
+/* Would a change of this object, written by this name, go to the object itself (or be refused)? */
+static bool is_written_in_place(struct view *v, const char *path, const struct found *f)
+{
+	struct route rt;
+	int r = route_existing(v, path, f, ROUTE_EDIT, &rt);
+
+	return r < 0 ? r == -EROFS : rt.in_place;
+}
+
+/* May the object found at @path be the same node as @other, which has another name for it? */
+static enum share decide_share(struct server *srv, const char *path, const struct found *f,
+			       struct node *other)
+{
+	cleanup_strbuf struct strbuf p = STRBUF_INIT;
+	struct found of;
+
+	node_found(other, &of);
+	if (table_path(srv->table, other, &p) < 0 || !is_written_in_place(srv->view, path, f) ||
+	    !is_written_in_place(srv->view, p.buf, &of))
+		return SHARE_NO;
+	return SHARE_YES;
+}
+
+/* A node has lost its last name at @path: how may it be changed from now on? */
+static void settle_lost(struct place *p, const char *name, struct node *lost)
+{
+	const char *path;
+	struct found f;
+	struct route rt;
+
+	if (!lost || lost->type != S_IFREG)
+		return;
+	node_found(lost, &f);
+	path = place_child_path(p, name);
+	if (path && !f.virtual && route_existing(p->srv->view, path, &f, ROUTE_EDIT, &rt) == 0 &&
+	    rt.in_place)
+		table_set_orphan(p->srv->table, lost, ORPHAN_OWN);
+}
+
+void entry_attr(const struct found *f, const struct stat *st, struct stat *ret)
+{
+	*ret = *st;
+	ret->st_ino = f->st.st_ino;
+}
+
+static void fill(struct server *srv, const struct node *n, const struct found *f,
+		 struct fuse_entry_param *ret)
+{
+	*ret = (struct fuse_entry_param){
+		.ino = n->id,
+		.generation = 1,
+		.attr = f->st,
+		.attr_timeout = srv->config.timeout_sec,
+		.entry_timeout = srv->config.timeout_sec,
+	};
+}
+
+/* Wait until our own change of that node is done. */
+static void wait_for(struct node *n)
+{
+	pthread_mutex_lock(&n->busy);
+	pthread_mutex_unlock(&n->busy);
+}
+
+int entry_enter(struct place *p, const char *name, const struct found *f, bool own,
+		struct node *share, struct fuse_entry_param *ret)
+{
+	cleanup_node struct node *n = NULL;
+	cleanup_node struct node *other = NULL;
+	cleanup_node struct node *lost = NULL;
+	struct enter e = {
+		.dir = p->dir,
+		.name = name,
+		.found = f,
+		.seq = p->seq,
+		.own = own,
+		.share = share ? SHARE_YES
+			 : own ? SHARE_NO
+			       : SHARE_ASK,
+		.other = share,
+	};
+	int r = table_enter(p->srv->table, &e, &n);
+
+	if (r == ENTER_ASK) {
+		const char *path = place_child_path(p, name);
+
+		other = e.other;
+		if (!path)
+			return -ENOMEM;
+		e.share = decide_share(p->srv, path, f, other);
+		r = table_enter(p->srv->table, &e, &n);
+	}
+	if (r == -EBUSY) {
+		wait_for(e.busy);
+		node_unref(e.busy);
+		return -EAGAIN;
+	}
+	if (r < 0)
+		return r;
+	lost = e.lost;
+	settle_lost(p, name, lost);
+	fill(p->srv, n, f, ret);
+	return 0;
+}
+
+int entry_absent(struct place *p, const char *name)
+{
+	cleanup_node struct node *lost = NULL;
+	int r = table_absent(p->srv->table, p->dir, name, p->seq, &lost);
+
+	if (!r)
+		settle_lost(p, name, lost);
+	return r;
+}
+
+static int lookup_once(struct server *srv, uint64_t dir, const char *name,
+		       struct fuse_entry_param *ret)
+{
+	cleanup_place struct place p = PLACE_INIT;
+	struct found f;
+	int r = place_open(srv, dir, &p);
+
+	if (r < 0)
+		return r;
+	r = place_child(&p, name, &f);
+	if (r == -ENOENT) {
+		r = entry_absent(&p, name);
+		return r < 0 ? r : -ENOENT;
+	}
+	return r < 0 ? r : entry_enter(&p, name, &f, false, NULL, ret);
+}
+
+int entry_lookup(struct server *srv, uint64_t dir, const char *name, struct fuse_entry_param *ret)
+{
+	int r;
+
+	if (strnlen(name, NAME_MAX + 1) > NAME_MAX)
+		return -ENAMETOOLONG;
+	if (hidden_has(dir, name))
+		return hidden_lookup(srv, dir, name, ret);
+	for (int i = 0; i < MAX_TRIES; i++) {
+		r = lookup_once(srv, dir, name, ret);
+		if (r != -EAGAIN)
+			return r;
+	}
+	return -EIO;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Entries: what a look-up or a creation found becomes a node, and what the kernel is told about it.
+ */
+#ifndef SPECFS_OPS_ENTRY_H
+#define SPECFS_OPS_ENTRY_H
+
+#include "ops/place.h"
+
+/**
+ * entry_enter - enter what was found at @name of @p; counted once for the kernel
+ * @own:   our own change made it
+ * @share: a node that it is another name of, if @own
+ *
+ * Returns 0; -EAGAIN if it must be looked at again; or another errno.
+ */
+int entry_enter(struct place *p, const char *name, const struct found *f, bool own,
+		struct node *share, struct fuse_entry_param *ret);
+
+/** entry_absent - nothing was found at @name; 0 or -EAGAIN */
+int entry_absent(struct place *p, const char *name);
+
+/** entry_lookup - look a name up and enter it */
+int entry_lookup(struct server *srv, uint64_t dir, const char *name, struct fuse_entry_param *ret);
+
+/** entry_attr - attributes as the kernel gets them: @st with the number that the view shows */
+void entry_attr(const struct found *f, const struct stat *st, struct stat *ret);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading and writing. There are no file handles: requests come by node, and a node's descriptors
+ * do the work, see edit.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "ops/edit.h"
+#include "ops/hidden.h"
+#include "ops/ops.h"
+#include "ops/reply.h"
+
+enum {
+	STACK_BUF = 64 << 10, /* up to here copying is cheaper than setting up a pipe */
+};
+
+static void reply_fd(fuse_req_t req, int fd, size_t size, off_t offset)
+{
+	struct fuse_bufvec v = FUSE_BUFVEC_INIT(size);
+
+	v.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+	v.buf[0].fd = fd;
+	v.buf[0].pos = offset;
+	(void)fuse_reply_data(req, &v, 0);
+}
+
+static void reply_copy(fuse_req_t req, int fd, size_t size, off_t offset)
+{
+	char buf[STACK_BUF];
+	ssize_t n = pread(fd, buf, size, offset);
+
+	if (n < 0)
+		reply_err(req, -errno);
+	else
+		(void)fuse_reply_buf(req, buf, (size_t)n);
+}
+
+static void reply_text(fuse_req_t req, const char *text, size_t size, off_t offset)
+{
+	size_t len = strlen(text);
+	size_t at = offset < 0 || (uint64_t)offset > len ? len : (size_t)offset;
+
+	(void)fuse_reply_buf(req, text + at, len - at < size ? len - at : size);
+}
+
+static void reply_hidden(struct server *srv, fuse_req_t req, uint64_t id, size_t size, off_t offset)
+{
+	cleanup_free char *buf = malloc(size ? size : 1);
+	ssize_t n = buf ? hidden_read(srv, id, buf, size, offset) : -ENOMEM;
+
+	if (n < 0)
+		reply_err(req, (int)n);
+	else
+		(void)fuse_reply_buf(req, buf, (size_t)n);
+}
+
+/* A file that a rule makes: its text, or NULL if the node is of another kind. */
+static const char *generated_text(struct server *srv, struct node *n)
+{
+	struct found f;
+
+	node_found(n, &f);
+	return f.virtual && n->type == S_IFREG ? stack_virtual_content(&srv->view->stack, &f)
+					       : NULL;
+}
+
+void op_read(fuse_req_t req, fuse_ino_t id, size_t size, off_t offset, struct fuse_file_info *fi)
+{
+	struct server *srv = server_of(req, REQ_READ);
+	cleanup_node struct node *n = NULL;
+	cleanup_handle struct handle *h = NULL;
+	const char *text;
+	int r;
+
+	if (hidden_is(id)) {
+		reply_hidden(srv, req, id, size, offset);
+		return;
+	}
+	r = server_node(srv, id, &n);
+	if (!r)
+		r = edit_open_read(srv, n, &h);
+	text = r == -EIO ? generated_text(srv, n) : NULL;
+	if (text) {
+		reply_text(req, text, size, offset);
+		return;
+	}
+	if (r < 0)
+		reply_err(req, r);
+	else if (size <= STACK_BUF)
+		reply_copy(req, h->fd, size, offset);
+	else
+		reply_fd(req, h->fd, size, offset);
+}
+
+/* Write all of @in, at its end if @append. */
+static ssize_t write_mem(int fd, const char *buf, size_t size, off_t offset, bool append)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		struct iovec v = { .iov_base = (char *)buf + done, .iov_len = size - done };
+		ssize_t n = pwritev2(fd, &v, 1, offset + (off_t)done, append ? RWF_APPEND : 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return done ? (ssize_t)done : -errno;
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+static ssize_t write_vec(int fd, struct fuse_bufvec *in, off_t offset, bool append)
+{
+	struct fuse_bufvec out = FUSE_BUFVEC_INIT(fuse_buf_size(in));
+	bool in_memory = in->count == 1 && !(in->buf[0].flags & FUSE_BUF_IS_FD);
+
+	if (in_memory)
+		return write_mem(fd, in->buf[0].mem, in->buf[0].size, offset, append);
+	if (append) {
+		cleanup_free char *mem = malloc(out.buf[0].size);
+		ssize_t n;
+
+		if (!mem)
+			return -ENOMEM;
+		out.buf[0].mem = mem;
+		n = fuse_buf_copy(&out, in, 0);
+		return n < 0 ? n : write_mem(fd, mem, (size_t)n, offset, true);
+	}
+	out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+	out.buf[0].fd = fd;
+	out.buf[0].pos = offset;
+	return fuse_buf_copy(&out, in, 0);
+}
+
+/*
+ * With O_APPEND the data goes to the end that the file has now, wherever the kernel believes it
+ * to be: others may have written underneath.
+ */
+static ssize_t write_data(struct server *srv, uint64_t id, struct fuse_bufvec *in, off_t offset,
+			  bool append, uid_t who)
+{
+	cleanup_node struct node *n = NULL;
+	cleanup_handle struct handle *h = NULL;
+	size_t size = fuse_buf_size(in);
+	ssize_t done;
+	int r = server_node(srv, id, &n);
+
+	if (!r)
+		r = edit_open_write(srv, n, -1, &h);
+	if (r < 0)
+		return r;
+	done = write_vec(h->fd, in, offset, append);
+	r = done > 0 ? edit_drop_privileges(h, who) : 0;
+	if (r < 0)
+		return r;
+	if (append && done > 0 && srv->stale_data) {
+		struct stat st;
+
+		if (fstat(h->fd, &st) < 0 || st.st_size != offset + (off_t)size)
+			srv->stale_data(srv->arg, id);
+	}
+	return done;
+}
+
+void op_write_buf(fuse_req_t req, fuse_ino_t id, struct fuse_bufvec *in, off_t offset,
+		  struct fuse_file_info *fi)
+{
+	struct server *srv = server_of(req, REQ_WRITE);
+	bool append = (fi->flags & O_APPEND) && !fi->writepage;
+
+	reply_size(req, write_data(srv, id, in, offset, append, fuse_req_ctx(req)->uid));
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Directories: listing and syncing them. A listing's offsets belong to names, see listing.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ops/attr.h"
+#include "ops/entry.h"
+#include "ops/hidden.h"
+#include "ops/ops.h"
+#include "ops/reply.h"
+
+enum { OFFSET_DOT = 1, OFFSET_DOTDOT = 2 };
+
+/* One reply being filled. */
+struct batch {
+	fuse_req_t req; /* only handed to the packing functions */
+	bool plus;
+	char *buf;
+	size_t size;
+	size_t used;
+};
+
+void op_opendir(fuse_req_t req, fuse_ino_t id, struct fuse_file_info *fi)
+{
+	struct server *srv = server_of(req, REQ_OPENDIR);
+
+	if (srv->no_opendir) {
+		reply_err(req, -ENOSYS);
+		return;
+	}
+	fi->fh = 0;
+	fi->cache_readdir = srv->config.cache_listings;
+	fi->keep_cache = srv->config.cache_listings;
+	(void)fuse_reply_open(req, fi);
+}
+
+static bool fits(const struct batch *b, const char *name)
+{
+	size_t need = b->plus ? fuse_add_direntry_plus(b->req, NULL, 0, name, NULL, 0)
+			      : fuse_add_direntry(b->req, NULL, 0, name, NULL, 0);
+
+	return b->used + need <= b->size;
+}
+
+static void add(struct batch *b, const char *name, const struct fuse_entry_param *e,
+		uint64_t offset)
+{
+	char *at = b->buf + b->used;
+	size_t left = b->size - b->used;
+
+	if (b->plus)
+		b->used += fuse_add_direntry_plus(b->req, at, left, name, e, (off_t)offset);
+	else
+		b->used += fuse_add_direntry(b->req, at, left, name, &e->attr, (off_t)offset);
+}
+
+/* An entry that comes without a node: the kernel looks it up when it is needed. */
+static void add_plain(struct batch *b, const char *name, uint64_t ino, unsigned char type,
+		      uint64_t offset)
+{
+	struct fuse_entry_param e = { .attr = { .st_ino = ino, .st_mode = DTTOIF(type) } };
+
+	add(b, name, &e, offset);
+}
+
+static uint64_t parent_ino(struct server *srv, struct place *p)
+{
+	cleanup_node struct node *parent = NULL;
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	struct found f;
+
+	if (p->dir->id == NODE_ROOT || table_place(srv->table, p->dir, &path, &parent) < 0)
+		return p->found.st.st_ino;
+	node_found(parent, &f);
+	return f.st.st_ino;
+}
+
+/*
+ * Add a name of the listing, with its node if the kernel wants that. Returns 0, or -ENOENT if the
+ * name has gone meanwhile.
+ */
+static int add_entry(struct place *p, struct batch *b, const struct entry *le)
+{
+	struct fuse_entry_param e;
+	struct found f;
+	int r = -EAGAIN;
+
+	if (b->plus) {
+		r = place_child(p, le->name, &f);
+		if (r == -ENOENT)
+			return r;
+		if (!r)
+			r = entry_enter(p, le->name, &f, false, NULL, &e);
+	}
+	if (r < 0)
+		add_plain(b, le->name, le->ino, le->type, le->offset);
+	else
+		add(b, le->name, &e, le->offset);
+	return 0;
+}
+
+/* The directory's listing: a new one from the beginning, else the one that is being read. */
+static int get_snapshot(struct server *srv, struct place *p, uint64_t offset, struct snapshot **ret)
+{
+	struct listing *l;
+	int r;
+
+	*ret = offset ? snapshot_get(srv->snaps, p->dir) : NULL;
+	if (*ret)
+		return 0;
+	r = listing_read(&srv->view->stack, &p->parts, &l);
+	return r < 0 ? r : snapshot_install(srv->snaps, p->dir, l, ret);
+}
+
+static int fill(struct server *srv, struct place *p, uint64_t offset, struct batch *b)
+{
+	cleanup_snapshot struct snapshot *sn = NULL;
+	const struct listing *l;
+	size_t i;
+	int r;
+
+	if (offset < OFFSET_DOT && fits(b, "."))
+		add_plain(b, ".", p->found.st.st_ino, DT_DIR, OFFSET_DOT);
+	if (offset < OFFSET_DOTDOT && fits(b, ".."))
+		add_plain(b, "..", parent_ino(srv, p), DT_DIR, OFFSET_DOTDOT);
+	r = get_snapshot(srv, p, offset, &sn);
+	if (r < 0)
+		return r;
+	l = sn->listing;
+	for (i = listing_seek(l, offset); i < l->n && fits(b, l->v[i].name); i++)
+		(void)add_entry(p, b, &l->v[i]); /* a name that has gone is left out */
+	if (!b->used)
+		snapshot_drop(srv->snaps, p->dir, sn); /* read to its end */
+	return 0;
+}
+
+static void fill_hidden(uint64_t offset, struct batch *b)
+{
+	const char *name;
+	uint64_t ino;
+
+	for (unsigned i = (unsigned)offset; (name = hidden_entry(i, &ino)) && fits(b, name); i++)
+		add_plain(b, name, ino, DT_REG, i + 1);
+}
+
+static int list(struct server *srv, uint64_t id, off_t offset, struct batch *b)
+{
+	cleanup_place struct place p = PLACE_INIT;
+	int r;
+
+	if (hidden_is(id)) {
+		fill_hidden((uint64_t)offset, b);
+		return 0;
+	}
+	r = place_open(srv, id, &p);
+	if (r == -ENOENT)
+		return 0; /* removed: empty */
+	return r < 0 ? r : fill(srv, &p, (uint64_t)offset, b);
+}
+
+/* Take back what a reply that did not arrive would have counted. */
+static void take_back(struct server *srv, const struct batch *b)
+{
+	for (size_t at = 0; b->plus && at < b->used;) {
+		const struct fuse_direntplus *d = (const void *)(b->buf + at);
+
+		if (d->entry_out.nodeid)
+			table_forget(srv->table, d->entry_out.nodeid, 1);
+		at += FUSE_DIRENTPLUS_SIZE(d);
+	}
+}
+
+static void reply_list(struct server *srv, fuse_req_t req, uint64_t id, size_t size, off_t offset,
+		       bool plus)
+{
+	cleanup_free char *buf = malloc(size);
+	struct batch b = { .req = req, .plus = plus, .buf = buf, .size = size };
+	int r = buf ? list(srv, id, offset, &b) : -ENOMEM;
+
+	if (r < 0 && !b.used)
+		reply_err(req, r);
+	else if (fuse_reply_buf(req, b.buf, b.used) < 0)
+		take_back(srv, &b);
+}
+
+void op_readdir(fuse_req_t req, fuse_ino_t id, size_t size, off_t offset, struct fuse_file_info *fi)
+{
+	reply_list(server_of(req, REQ_READDIR), req, id, size, offset, false);
+}
+
+void op_readdirplus(fuse_req_t req, fuse_ino_t id, size_t size, off_t offset,
+		    struct fuse_file_info *fi)
+{
+	reply_list(server_of(req, REQ_READDIRPLUS), req, id, size, offset, true);
+}
+
+/* A change of names may be in any part that is written to: sync each. */
+static int sync_parts(const struct place *p)
+{
+	int ret = 0;
+
+	for (uint64_t left = p->parts.parts; left; left &= left - 1) {
+		int part = p->parts.fd[__builtin_ctzll(left)];
+		cleanup_fd int fd = -1;
+
+		if (part < 0)
+			continue;
+		fd = openat(part, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0 || fsync(fd) < 0)
+			ret = errno == EINVAL || errno == EROFS ? ret : -errno;
+	}
+	return ret;
+}
+
+void op_fsyncdir(fuse_req_t req, fuse_ino_t id, int datasync, struct fuse_file_info *fi)
+{
+	struct server *srv = server_of(req, REQ_FSYNC);
+	struct place p = PLACE_INIT;
+	int r = hidden_is(id) ? 0 : place_open(srv, id, &p);
+
+	if (!r && p.srv)
+		r = sync_parts(&p);
+	place_close(&p);
+	reply_err(req, r == -ENOENT ? 0 : r);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Names, attributes, link texts and the space there is. */
+#include <errno.h>
+#include <sys/statvfs.h>
+
+#include "ops/attr.h"
+#include "ops/entry.h"
+#include "ops/hidden.h"
+#include "ops/ops.h"
+#include "ops/reply.h"
+
+void op_lookup(fuse_req_t req, fuse_ino_t dir, const char *name)
+{
+	struct server *srv = server_of(req, REQ_LOOKUP);
+	struct fuse_entry_param e;
+	int r = entry_lookup(srv, dir, name, &e);
+
+	reply_entry(srv, req, r, &e);
+}
+
+static void forget(struct server *srv, uint64_t id, uint64_t count)
+{
+	if (hidden_is(id))
+		hidden_forget(srv, id, count);
+	else
+		table_forget(srv->table, id, count);
+}
+
+void op_forget(fuse_req_t req, fuse_ino_t id, uint64_t count)
+{
+	forget(server_of(req, REQ_FORGET), id, count);
+	fuse_reply_none(req);
+}
+
+void op_forget_multi(fuse_req_t req, size_t n, struct fuse_forget_data *v)
+{
+	struct server *srv = server_of(req, REQ_FORGET);
+
+	for (size_t i = 0; i < n; i++)
+		forget(srv, v[i].ino, v[i].nlookup);
+	fuse_reply_none(req);
+}
+
+static int getattr(struct server *srv, uint64_t id, struct stat *ret)
+{
+	cleanup_node struct node *n = NULL;
+	int r;
+
+	if (hidden_is(id))
+		return hidden_getattr(srv, id, ret);
+	r = server_node(srv, id, &n);
+	return r < 0 ? r : attr_get(srv, n, ret);
+}
+
+void op_getattr(fuse_req_t req, fuse_ino_t id, struct fuse_file_info *fi)
+{
+	struct server *srv = server_of(req, REQ_GETATTR);
+	struct stat st;
+	int r = getattr(srv, id, &st);
+
+	reply_attr(srv, req, r, id, &st);
+}
+
+static int readlink_held(struct server *srv, struct node *n, struct strbuf *ret)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	struct found f;
+	int r = table_path(srv->table, n, &path);
+
+	if (r < 0)
+		return r;
+	node_found(n, &f);
+	return stack_readlink(&srv->view->stack, path.buf, &f, ret);
+}
+
+static int read_link(struct server *srv, uint64_t id, struct strbuf *ret)
+{
+	cleanup_node struct node *n = NULL;
+	int r;
+
+	if (hidden_is(id))
+		return -EINVAL;
+	r = server_node(srv, id, &n);
+	if (r < 0)
+		return r;
+	if (n->type != S_IFLNK)
+		return -EINVAL;
+	tree_read(srv);
+	r = readlink_held(srv, n, ret);
+	tree_done(srv);
+	return r;
+}
+
+void op_readlink(fuse_req_t req, fuse_ino_t id)
+{
+	struct server *srv = server_of(req, REQ_READLINK);
+	cleanup_strbuf struct strbuf text = STRBUF_INIT;
+	int r = read_link(srv, id, &text);
+
+	if (r < 0)
+		reply_err(req, r);
+	else
+		(void)fuse_reply_readlink(req, text.buf);
+}
+
+/* The layer that a new file beside or in @n would go to; the lowest one if nothing may be made. */
+static const struct layer *layer_of_new(struct server *srv, struct node *n)
+{
+	const struct stack *st = &srv->view->stack;
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	struct found dir;
+	struct route rt;
+
+	while (n && n->type != S_IFDIR)
+		n = NULL;
+	if (n)
+		node_found(n, &dir);
+	else if (stack_root(st, &dir) < 0)
+		return &st->layers[st->n - 1];
+	if (n && table_path(srv->table, n, &path) < 0)
+		return &st->layers[st->n - 1];
+	strbuf_addf(&path, "%s%s", path.len ? "/" : "", "new");
+	if (strbuf_failed(&path) < 0 || route_new(srv->view, path.buf, false, &dir, &rt) < 0 ||
+	    st->layers[rt.layer].base_fd < 0)
+		return &st->layers[st->n - 1];
+	return &st->layers[rt.layer];
+}
+
+static int statfs_of(struct server *srv, uint64_t id, struct statvfs *ret)
+{
+	cleanup_node struct node *n = NULL;
+	const struct layer *l;
+
+	if (!hidden_is(id) && server_node(srv, id, &n) < 0)
+		return -ESTALE;
+	tree_read(srv);
+	l = layer_of_new(srv, n);
+	tree_done(srv);
+	return fstatvfs(l->base_fd, ret) < 0 ? -errno : 0;
+}
+
+void op_statfs(fuse_req_t req, fuse_ino_t id)
+{
+	struct server *srv = server_of(req, REQ_STATFS);
+	struct statvfs st;
+	int r = statfs_of(srv, id, &st);
+
+	if (r < 0)
+		reply_err(req, r);
+	else
+		(void)fuse_reply_statfs(req, &st);
+}

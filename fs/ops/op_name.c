@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Making and removing names. */
+#include <errno.h>
+
+#include "layer/change.h"
+#include "ops/edit.h"
+#include "ops/entry.h"
+#include "ops/hidden.h"
+#include "ops/ops.h"
+#include "ops/reply.h"
+
+/* A new object, whatever its kind. */
+struct making {
+	uint64_t dir;
+	const char *name;
+	mode_t mode; /* with its type */
+	dev_t rdev;
+	const char *text; /* symlinks */
+	struct cred who;
+};
+
+static int make_object(struct place *p, const struct making *m, struct found *ret)
+{
+	struct view *v = p->srv->view;
+
+	if (S_ISDIR(m->mode))
+		return change_mkdir(v, p->path.buf, &p->found, m->name, m->mode & 07777, &m->who,
+				    ret);
+	if (S_ISLNK(m->mode))
+		return change_symlink(v, p->path.buf, &p->found, m->name, m->text, &m->who, ret);
+	return change_mknod(v, p->path.buf, &p->found, m->name, m->mode, m->rdev, &m->who, ret);
+}
+
+static int make(struct server *srv, const struct making *m, struct fuse_entry_param *ret)
+{
+	cleanup_place struct place p = PLACE_INIT;
+	struct found f;
+	int r;
+
+	if (hidden_has(m->dir, m->name))
+		return -EPERM;
+	r = place_open(srv, m->dir, &p);
+	if (!r)
+		r = make_object(&p, m, &f);
+	if (!r)
+		r = entry_enter(&p, m->name, &f, true, NULL, ret);
+	if (!r)
+		table_add_part(srv->table, p.dir, f.layer);
+	return r;
+}
+
+static void make_and_reply(struct server *srv, fuse_req_t req, struct making *m)
+{
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+	struct fuse_entry_param e;
+	int r;
+
+	m->who = (struct cred){ .uid = ctx->uid, .gid = ctx->gid };
+	r = make(srv, m, &e);
+	if (r < 0)
+		reply_err(req, r);
+	else
+		reply_entry(srv, req, r, &e);
+}
+
+void op_mknod(fuse_req_t req, fuse_ino_t dir, const char *name, mode_t mode, dev_t rdev)
+{
+	struct making m = { .dir = dir, .name = name, .mode = mode, .rdev = rdev };
+
+	make_and_reply(server_of(req, REQ_MKNOD), req, &m);
+}
+
+void op_mkdir(fuse_req_t req, fuse_ino_t dir, const char *name, mode_t mode)
+{
+	struct making m = { .dir = dir, .name = name, .mode = S_IFDIR | (mode & 07777) };
+
+	make_and_reply(server_of(req, REQ_MKDIR), req, &m);
+}
+
+void op_symlink(fuse_req_t req, const char *text, fuse_ino_t dir, const char *name)
+{
+	struct making m = { .dir = dir, .name = name, .mode = S_IFLNK | 0777, .text = text };
+
+	make_and_reply(server_of(req, REQ_SYMLINK), req, &m);
+}
+
+/* The caller holds n->busy. */
+static int link_held(struct place *p, struct node *n, const char *name,
+		     struct fuse_entry_param *ret)
+{
+	struct server *srv = p->srv;
+	cleanup_strbuf struct strbuf from = STRBUF_INIT;
+	struct found before;
+	struct found f;
+	struct found made;
+	int r = table_path(srv->table, n, &from);
+
+	if (r < 0)
+		return -ENOENT;
+	node_found(n, &before);
+	r = stack_lookup(&srv->view->stack, from.buf, &f);
+	if (r < 0)
+		return r;
+	if (!f.virtual && !object_same(&f.obj, &before.obj))
+		return -ESTALE;
+	table_changing(srv->table, n);
+	r = change_link(srv->view, from.buf, &f, p->path.buf, &p->found, name, &made);
+	table_changed(srv->table, n, r < 0 ? NULL : &f);
+	if (r < 0)
+		return r;
+	if (!object_same(&f.obj, &before.obj)) {
+		handle_drop(srv->slots, n, HANDLE_READ);
+		handle_drop(srv->slots, n, HANDLE_PATH);
+	}
+	r = entry_enter(p, name, &made, true, n->type == S_IFREG ? n : NULL, ret);
+	if (!r)
+		table_add_part(srv->table, p->dir, made.layer);
+	return r;
+}
+
+static int make_link(struct server *srv, uint64_t id, uint64_t dir, const char *name,
+		     struct fuse_entry_param *ret)
+{
+	cleanup_place struct place p = PLACE_INIT;
+	cleanup_node struct node *n = NULL;
+	int r;
+
+	if (hidden_has(dir, name) || hidden_is(id))
+		return -EPERM;
+	r = server_node(srv, id, &n);
+	if (!r)
+		r = place_open(srv, dir, &p);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&n->busy);
+	r = link_held(&p, n, name, ret);
+	pthread_mutex_unlock(&n->busy);
+	return r;
+}
+
+void op_link(fuse_req_t req, fuse_ino_t id, fuse_ino_t dir, const char *name)
+{
+	struct server *srv = server_of(req, REQ_LINK);
+	struct fuse_entry_param e;
+	int r = make_link(srv, id, dir, name, &e);
+
+	if (r < 0)
+		reply_err(req, r);
+	else
+		reply_entry(srv, req, r, &e);
+}
+
+/* Scratch may have got a mark in this directory that look-ups must see. */
+static void note_mark(struct server *srv, struct node *dir)
+{
+	if (srv->view->stack.layers[0].kind == LAYER_SCRATCH)
+		table_add_part(srv->table, dir, 0);
+}
+
+/* @n: the node known by that name, busy; or NULL */
+static int unlink_held(struct place *p, const char *name, struct node *n)
+{
+	struct server *srv = p->srv;
+	cleanup_handle struct handle *kept = NULL;
+	const char *path;
+	struct found f;
+	int r = place_child(p, name, &f);
+
+	if (r < 0)
+		return r;
+	if (S_ISDIR(f.st.st_mode))
+		return -EISDIR;
+	path = place_child_path(p, name);
+	if (!path)
+		return -ENOMEM;
+	if (n)
+		kept = edit_keep(srv, n, false);
+	r = change_unlink(srv->view, path, &f);
+	if (r < 0)
+		return r;
+	table_removed(srv->table, p->dir, name, edit_outcome(kept, f.obj.st.st_nlink));
+	note_mark(srv, p->dir);
+	return 0;
+}
+
+static int unlink_name(struct server *srv, uint64_t dir, const char *name)
+{
+	cleanup_place struct place p = PLACE_INIT;
+	cleanup_node struct node *n = NULL;
+	int r;
+
+	if (hidden_has(dir, name))
+		return -EPERM;
+	r = place_open(srv, dir, &p);
+	if (r < 0)
+		return r;
+	n = table_child(srv->table, p.dir, name);
+	if (n)
+		pthread_mutex_lock(&n->busy);
+	r = unlink_held(&p, name, n);
+	if (n)
+		pthread_mutex_unlock(&n->busy);
+	return r;
+}
+
+void op_unlink(fuse_req_t req, fuse_ino_t dir, const char *name)
+{
+	reply_err(req, unlink_name(server_of(req, REQ_UNLINK), dir, name));
+}
+
+static int remove_dir(struct server *srv, uint64_t dir, const char *name)
+{
+	cleanup_place struct place p = PLACE_INIT;
+	const char *path;
+	struct found f;
+	int r;
+
+	if (hidden_has(dir, name))
+		return -EPERM;
+	r = place_open(srv, dir, &p);
+	if (!r)
+		r = place_child(&p, name, &f);
+	if (r < 0)
+		return r;
+	if (!S_ISDIR(f.st.st_mode))
+		return -ENOTDIR;
+	path = place_child_path(&p, name);
+	r = path ? change_rmdir(srv->view, path, &f) : -ENOMEM;
+	if (r < 0)
+		return r;
+	table_removed(srv->table, p.dir, name, ORPHAN_OWN);
+	note_mark(srv, p.dir);
+	return 0;
+}
+
+void op_rmdir(fuse_req_t req, fuse_ino_t dir, const char *name)
+{
+	reply_err(req, remove_dir(server_of(req, REQ_RMDIR), dir, name));
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Changing attributes and sizes. O_TRUNC comes here too. */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "layer/change.h"
+#include "ops/attr.h"
+#include "ops/edit.h"
+#include "ops/ops.h"
+#include "ops/place.h"
+#include "ops/reply.h"
+
+static void to_change(const struct stat *st, int valid, struct attr_change *c)
+{
+	*c = (struct attr_change){
+		.mode = st->st_mode & 07777,
+		.uid = st->st_uid,
+		.gid = st->st_gid,
+		.atime = st->st_atim,
+		.mtime = st->st_mtim,
+	};
+	c->valid |= valid & FUSE_SET_ATTR_MODE ? CHANGE_MODE : 0;
+	c->valid |= valid & FUSE_SET_ATTR_UID ? CHANGE_UID : 0;
+	c->valid |= valid & FUSE_SET_ATTR_GID ? CHANGE_GID : 0;
+	c->valid |= valid & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_ATIME_NOW) ? CHANGE_ATIME : 0;
+	c->valid |= valid & (FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW) ? CHANGE_MTIME : 0;
+	if (valid & FUSE_SET_ATTR_ATIME_NOW)
+		c->atime.tv_nsec = UTIME_NOW;
+	if (valid & FUSE_SET_ATTR_MTIME_NOW)
+		c->mtime.tv_nsec = UTIME_NOW;
+}
+
+static int set_size(struct server *srv, struct node *n, off_t size, uid_t who)
+{
+	cleanup_handle struct handle *h = NULL;
+	int r = edit_open_write(srv, n, size, &h);
+
+	if (r < 0)
+		return r;
+	if (ftruncate(h->fd, size) < 0)
+		return -errno;
+	return edit_drop_privileges(h, who);
+}
+
+/* Would the new mode keep us from opening the file once more as its owner? */
+static bool loses_access(const struct server *srv, const struct node *n,
+			 const struct attr_change *c)
+{
+	return !srv->is_root && n->type == S_IFREG && (c->valid & CHANGE_MODE) &&
+	       (c->mode & (S_IRUSR | S_IWUSR)) != (S_IRUSR | S_IWUSR);
+}
+
+static void note_setid(struct server *srv, struct node *n, const struct attr_change *c)
+{
+	cleanup_handle struct handle *h = NULL;
+
+	if (!(c->valid & CHANGE_MODE))
+		return;
+	h = handle_get(srv->slots, n, HANDLE_WRITE);
+	if (h)
+		atomic_store(&h->has_setid, c->mode & (S_ISUID | S_ISGID));
+}
+
+static int set_attrs_held(struct server *srv, struct node *n, const struct attr_change *c)
+{
+	cleanup_handle struct handle *h = handle_get(srv->slots, n, HANDLE_WRITE);
+	cleanup_handle struct handle *kept = NULL;
+	cleanup_fd int fd = -1;
+	int r;
+
+	if (!h) {
+		r = edit_prepare(srv, n, &fd);
+		if (r < 0)
+			return r;
+	}
+	if (loses_access(srv, n, c))
+		kept = edit_keep(srv, n, true);
+	r = change_attrs(h ? h->fd : fd, c);
+	if (!r)
+		note_setid(srv, n, c);
+	return r;
+}
+
+static int set_attrs(struct server *srv, struct node *n, const struct attr_change *c)
+{
+	int r;
+
+	tree_read(srv);
+	pthread_mutex_lock(&n->busy);
+	r = set_attrs_held(srv, n, c);
+	pthread_mutex_unlock(&n->busy);
+	tree_done(srv);
+	return r;
+}
+
+static int setattr(struct server *srv, uint64_t id, const struct stat *st, int valid, uid_t who,
+		   struct stat *ret)
+{
+	cleanup_node struct node *n = NULL;
+	struct attr_change c;
+	int r = server_node(srv, id, &n);
+
+	if (!r && (valid & FUSE_SET_ATTR_SIZE))
+		r = set_size(srv, n, st->st_size, who);
+	if (r < 0)
+		return r;
+	to_change(st, valid, &c);
+	if (c.valid)
+		r = set_attrs(srv, n, &c);
+	return r < 0 ? r : attr_get(srv, n, ret);
+}
+
+void op_setattr(fuse_req_t req, fuse_ino_t id, struct stat *st, int valid,
+		struct fuse_file_info *fi)
+{
+	struct server *srv = server_of(req, REQ_SETATTR);
+	struct stat now;
+	int r = setattr(srv, id, st, valid, fuse_req_ctx(req)->uid, &now);
+
+	reply_attr(srv, req, r, id, &now);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Extended attributes, by node. specfs's own marks are neither seen nor set through the mount;
+ * user.specfs.origin says where an object comes from.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "layer/mark.h"
+#include "ops/edit.h"
+#include "ops/hidden.h"
+#include "ops/ops.h"
+#include "ops/place.h"
+#include "ops/reply.h"
+
+#define ORIGIN MARK_PREFIX "origin"
+
+static bool is_mark(const char *name)
+{
+	return !strncmp(name, MARK_PREFIX, sizeof(MARK_PREFIX) - 1);
+}
+
+static int origin(struct server *srv, struct node *n, struct strbuf *ret)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	struct found f;
+	int r;
+
+	tree_read(srv);
+	r = table_path(srv->table, n, &path);
+	node_found(n, &f);
+	if (!r)
+		r = view_origin(srv->view, path.buf, &f, ret);
+	tree_done(srv);
+	return r == -ESTALE ? -ENODATA : r;
+}
+
+/* A descriptor of the node's object, O_PATH at least; -EIO if it has none. */
+static int open_any(struct server *srv, struct node *n)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	struct found f;
+	int r;
+
+	for (int k = 0; k < HANDLE_KINDS; k++) {
+		cleanup_handle struct handle *h = handle_get(srv->slots, n, (enum handle_kind)k);
+
+		if (h) {
+			r = fcntl(h->fd, F_DUPFD_CLOEXEC, 0);
+			return r < 0 ? -errno : r;
+		}
+	}
+	tree_read(srv);
+	node_found(n, &f);
+	r = table_path(srv->table, n, &path);
+	if (!r)
+		r = server_open_file(srv, path.buf, &f, O_PATH);
+	tree_done(srv);
+	return r;
+}
+
+/* A value is asked for with every write and every exec; hardly any file has one. */
+static bool has_no_capability(struct node *n, const char *name)
+{
+	struct found f;
+
+	if (strcmp(name, "security.capability"))
+		return false;
+	if (n->type != S_IFREG)
+		return true;
+	node_found(n, &f);
+	return !(f.st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH));
+}
+
+static ssize_t give(const char *text, size_t len, char *buf, size_t size)
+{
+	if (size && size < len)
+		return -ERANGE;
+	if (size)
+		memcpy(buf, text, len);
+	return (ssize_t)len;
+}
+
+static ssize_t get(struct server *srv, uint64_t id, const char *name, char *buf, size_t size)
+{
+	cleanup_node struct node *n = NULL;
+	cleanup_fd int fd = -1;
+	char proc[32];
+	ssize_t len;
+	int r;
+
+	if (hidden_is(id))
+		return -ENODATA;
+	r = server_node(srv, id, &n);
+	if (r < 0)
+		return r;
+	if (!strcmp(name, ORIGIN)) {
+		cleanup_strbuf struct strbuf text = STRBUF_INIT;
+
+		r = origin(srv, n, &text);
+		return r < 0 ? r : give(text.buf, text.len, buf, size);
+	}
+	if (is_mark(name) || has_no_capability(n, name))
+		return -ENODATA;
+	fd = open_any(srv, n);
+	if (fd < 0)
+		return fd == -EIO || fd == -ESTALE ? -ENODATA : fd;
+	len = getxattr(fd_proc_path(fd, proc), name, buf, size);
+	return len < 0 ? -errno : len;
+}
+
+static void reply_value(fuse_req_t req, const char *buf, size_t size, ssize_t len)
+{
+	if (len < 0)
+		reply_err(req, (int)len);
+	else if (!size)
+		(void)fuse_reply_xattr(req, (size_t)len);
+	else
+		(void)fuse_reply_buf(req, buf, (size_t)len);
+}
+
+void op_getxattr(fuse_req_t req, fuse_ino_t id, const char *name, size_t size)
+{
+	struct server *srv = server_of(req, REQ_GETXATTR);
+	cleanup_free char *buf = size ? malloc(size) : NULL;
+
+	reply_value(req, buf, size, size && !buf ? -ENOMEM : get(srv, id, name, buf, size));
+}
+
+/* Take specfs's own names out of a list; returns its new length. */
+static ssize_t without_marks(char *list, ssize_t len)
+{
+	ssize_t kept = 0;
+
+	for (ssize_t at = 0; at < len;) {
+		size_t n = strlen(list + at) + 1;
+
+		if (!is_mark(list + at)) {
+			memmove(list + kept, list + at, n);
+			kept += (ssize_t)n;
+		}
+		at += (ssize_t)n;
+	}
+	return kept;
+}
+
+static ssize_t list_names(struct server *srv, uint64_t id, char **ret)
+{
+	cleanup_node struct node *n = NULL;
+	cleanup_free char *list = malloc(XATTR_LIST_MAX);
+	cleanup_fd int fd = -1;
+	char proc[32];
+	ssize_t len;
+	int r;
+
+	if (!list)
+		return -ENOMEM;
+	if (hidden_is(id))
+		return 0;
+	r = server_node(srv, id, &n);
+	if (r < 0)
+		return r;
+	fd = open_any(srv, n);
+	if (fd < 0)
+		return fd == -EIO || fd == -ESTALE ? 0 : fd;
+	len = listxattr(fd_proc_path(fd, proc), list, XATTR_LIST_MAX);
+	if (len < 0)
+		return errno == ENOTSUP ? 0 : -errno;
+	len = without_marks(list, len);
+	*ret = steal_ptr(&list);
+	return len;
+}
+
+void op_listxattr(fuse_req_t req, fuse_ino_t id, size_t size)
+{
+	struct server *srv = server_of(req, REQ_LISTXATTR);
+	cleanup_free char *list = NULL;
+	ssize_t len = list_names(srv, id, &list);
+
+	if (len > 0 && size && (size_t)len > size)
+		len = -ERANGE;
+	reply_value(req, list, size, len);
+}
+
+struct xattr_change {
+	const char *name;
+	const char *value; /* NULL: remove */
+	size_t size;
+	int flags;
+};
+
+static int change_held(struct server *srv, struct node *n, const struct xattr_change *c)
+{
+	cleanup_fd int fd = -1;
+	char proc[32];
+	int r = edit_prepare(srv, n, &fd);
+
+	if (r < 0)
+		return r;
+	fd_proc_path(fd, proc);
+	r = c->value ? setxattr(proc, c->name, c->value, c->size, c->flags)
+		     : removexattr(proc, c->name);
+	return r < 0 ? -errno : 0;
+}
+
+static int change(struct server *srv, uint64_t id, const struct xattr_change *c)
+{
+	cleanup_node struct node *n = NULL;
+	int r;
+
+	if (is_mark(c->name))
+		return -EPERM;
+	r = server_node(srv, id, &n);
+	if (r < 0)
+		return r;
+	tree_read(srv);
+	pthread_mutex_lock(&n->busy);
+	r = change_held(srv, n, c);
+	pthread_mutex_unlock(&n->busy);
+	tree_done(srv);
+	return r;
+}
+
+void op_setxattr(fuse_req_t req, fuse_ino_t id, const char *name, const char *value, size_t size,
+		 int flags)
+{
+	struct server *srv = server_of(req, REQ_SETXATTR);
+	struct xattr_change c = { .name = name, .value = value, .size = size, .flags = flags };
+
+	reply_err(req, change(srv, id, &c));
+}
+
+void op_removexattr(fuse_req_t req, fuse_ino_t id, const char *name)
+{
+	struct server *srv = server_of(req, REQ_SETXATTR);
+	struct xattr_change c = { .name = name };
+
+	reply_err(req, change(srv, id, &c));
+}

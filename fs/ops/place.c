@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Places: see place.h. */
+#include "ops/place.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/path.h"
+
+void tree_read(struct server *srv)
+{
+	pthread_rwlock_rdlock(&srv->tree);
+}
+
+void tree_write(struct server *srv)
+{
+	pthread_rwlock_wrlock(&srv->tree);
+}
+
+void tree_done(struct server *srv)
+{
+	pthread_rwlock_unlock(&srv->tree);
+}
+
+static int open_parts(void *arg)
+{
+	struct place *p = arg;
+
+	return stack_open_dir(&p->srv->view->stack, p->path.buf, p->found.parts, &p->parts);
+}
+
+/* @p->dir is set: fill in the rest. */
+static int open_node(struct place *p)
+{
+	int r;
+
+	if (p->dir->type != S_IFDIR)
+		return -ENOTDIR;
+	p->seq = table_seq(p->srv->table, p->dir);
+	r = table_path(p->srv->table, p->dir, &p->path);
+	if (r < 0)
+		return r == -ESTALE ? -ENOENT : r;
+	node_found(p->dir, &p->found);
+	return server_open(p->srv, open_parts, p);
+}
+
+int place_open_held(struct server *srv, uint64_t id, struct place *ret)
+{
+	int r;
+
+	ret->srv = srv;
+	dirset_init(&ret->parts);
+	r = server_node(srv, id, &ret->dir);
+	return r < 0 ? r : open_node(ret);
+}
+
+int place_open(struct server *srv, uint64_t id, struct place *ret)
+{
+	tree_read(srv);
+	ret->holds_tree = true;
+	return place_open_held(srv, id, ret);
+}
+
+int place_open_parent(struct server *srv, struct node *n, struct place *ret,
+		      char ret_name[NAME_MAX + 1])
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	int r;
+
+	ret->srv = srv;
+	dirset_init(&ret->parts);
+	r = table_place(srv->table, n, &path, &ret->dir);
+	if (r < 0)
+		return r;
+	strcpy(ret_name, path_base(path.buf)); /* at most NAME_MAX: the table takes no longer one */
+	return open_node(ret);
+}
+
+void place_close(struct place *p)
+{
+	if (!p->srv)
+		return;
+	dirset_close(&p->parts);
+	strbuf_clear(&p->path);
+	strbuf_clear(&p->child);
+	if (p->holds_tree)
+		tree_done(p->srv);
+	node_unref(p->dir);
+	*p = (struct place)PLACE_INIT;
+}
+
+int place_child(struct place *p, const char *name, struct found *ret)
+{
+	return stack_child(&p->srv->view->stack, &p->parts, name, ret);
+}
+
+const char *place_child_path(struct place *p, const char *name)
+{
+	return path_join(&p->child, p->path.buf, name) < 0 ? NULL : p->child.buf;
+}

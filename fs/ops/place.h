@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A place: a directory of the view while a request works in it. Its path stays true and its parts
+ * stay open until place_close().
+ */
+#ifndef SPECFS_OPS_PLACE_H
+#define SPECFS_OPS_PLACE_H
+
+#include "ops/server.h"
+
+struct place {
+	struct server *srv; /* NULL: closed */
+	struct node *dir;   /* referenced */
+	struct strbuf path; /* of dir */
+	struct found found; /* of dir, as the last look-up saw it */
+	uint64_t seq;	    /* of dir, before anything was looked at */
+	struct dirset parts;
+	struct strbuf child; /* path of the name at hand: place_child_path() */
+	bool holds_tree;
+};
+
+#define PLACE_INIT                                        \
+	{                                                 \
+		.path = STRBUF_INIT, .child = STRBUF_INIT \
+	}
+
+/**
+ * place_open - open the directory with that id, and read-hold the tree
+ *
+ * Returns 0; -ENOENT if it has been removed; -ENOTDIR, -ESTALE.
+ */
+int place_open(struct server *srv, uint64_t id, struct place *ret);
+
+/** place_open_held - the same while the caller holds the tree, for reading or writing */
+int place_open_held(struct server *srv, uint64_t id, struct place *ret);
+
+/**
+ * place_open_parent - the directory that @n is in; *@ret_name is its name there
+ *
+ * The caller holds the tree. Returns -ESTALE if it has no name. Not for the root.
+ */
+int place_open_parent(struct server *srv, struct node *n, struct place *ret,
+		      char ret_name[NAME_MAX + 1]);
+
+/** place_close - close the parts and let go of the tree; nothing if it is not open */
+void place_close(struct place *p);
+
+static inline void cleanup_place_p(struct place *p)
+{
+	place_close(p);
+}
+
+#define cleanup_place CLEANUP(cleanup_place_p)
+
+/** place_child - what the directory shows under a name; as stack_child() */
+int place_child(struct place *p, const char *name, struct found *ret);
+
+/**
+ * place_child_path - view path of a name in it, valid until the next call; NULL if out of memory
+ */
+const char *place_child_path(struct place *p, const char *name);
+
+/** tree_read, tree_write, tree_done - hold and let go of the tree */
+void tree_read(struct server *srv);
+void tree_write(struct server *srv);
+void tree_done(struct server *srv);
+
+#endif

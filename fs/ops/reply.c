@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Replies: see reply.h. A reply that cannot be sent belongs to a request that is no more. */
+#include "ops/reply.h"
+
+#include <errno.h>
+
+#include "ops/hidden.h"
+
+void reply_err(fuse_req_t req, int r)
+{
+	(void)fuse_reply_err(req, r < 0 ? -r : 0);
+}
+
+static void take_back(struct server *srv, uint64_t id)
+{
+	if (hidden_is(id))
+		hidden_forget(srv, id, 1);
+	else
+		table_forget(srv->table, id, 1);
+}
+
+void reply_entry(struct server *srv, fuse_req_t req, int r, const struct fuse_entry_param *e)
+{
+	struct fuse_entry_param none = { .entry_timeout = srv->config.timeout_sec };
+
+	if (!r && fuse_reply_entry(req, e) < 0)
+		take_back(srv, e->ino);
+	else if (r == -ENOENT && none.entry_timeout > 0)
+		(void)fuse_reply_entry(req, &none);
+	else if (r < 0)
+		reply_err(req, r);
+}
+
+void reply_created(struct server *srv, fuse_req_t req, int r, const struct fuse_entry_param *e,
+		   const struct fuse_file_info *fi)
+{
+	if (r < 0)
+		reply_err(req, r);
+	else if (fuse_reply_create(req, e, fi) < 0)
+		take_back(srv, e->ino);
+}
+
+void reply_attr(struct server *srv, fuse_req_t req, int r, uint64_t id, const struct stat *st)
+{
+	if (r < 0)
+		reply_err(req, r);
+	else
+		(void)fuse_reply_attr(req, st, hidden_is(id) ? 0 : srv->config.timeout_sec);
+}
+
+void reply_size(fuse_req_t req, ssize_t r)
+{
+	if (r < 0)
+		reply_err(req, (int)r);
+	else
+		(void)fuse_reply_write(req, (size_t)r);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The server: a mounted view, its nodes and what the requests share. The daemon makes one and gives
+ * server_ops to its FUSE session; see node.h for the locks.
+ */
+#ifndef SPECFS_OPS_SERVER_H
+#define SPECFS_OPS_SERVER_H
+
+#include <fuse_lowlevel.h>
+
+#include "layer/view.h"
+#include "node/table.h"
+
+/* Kinds of requests that are counted. */
+enum request_kind {
+	REQ_LOOKUP,
+	REQ_FORGET,
+	REQ_GETATTR,
+	REQ_SETATTR,
+	REQ_READLINK,
+	REQ_STATFS,
+	REQ_OPEN,
+	REQ_OPENDIR,
+	REQ_READDIR,
+	REQ_READDIRPLUS,
+	REQ_CREATE,
+	REQ_READ,
+	REQ_WRITE,
+	REQ_FSYNC,
+	REQ_FALLOCATE,
+	REQ_LSEEK,
+	REQ_COPY,
+	REQ_MKNOD,
+	REQ_MKDIR,
+	REQ_SYMLINK,
+	REQ_LINK,
+	REQ_UNLINK,
+	REQ_RMDIR,
+	REQ_RENAME,
+	REQ_GETXATTR,
+	REQ_LISTXATTR,
+	REQ_SETXATTR,
+	REQ_IOCTL,
+	REQ_KINDS,
+};
+
+/** request_kind_name - "lookup", "readdirplus", ... */
+const char *request_kind_name(enum request_kind kind);
+
+/* How the kernel may cache; the daemon decides. */
+struct server_config {
+	double timeout_sec;  /* of names, negative names and attributes */
+	bool cache_listings; /* the kernel may keep a directory's listing */
+	bool auto_inval;     /* pages go when size or mtime differ from what the kernel knew */
+	bool readonly;
+};
+
+struct server {
+	struct view *view;	     /* borrowed */
+	struct server_config config; /* constant */
+	struct table *table;
+	struct slots *slots;
+	struct snapshots *snaps;
+	pthread_rwlock_t tree; /* see node.h */
+	struct hidden *hidden; /* what .specfs shows */
+	bool is_root;	       /* we may open what modes forbid; constant */
+	bool no_open;	       /* the kernel goes on when OPEN is unknown; set by INIT */
+	bool no_opendir;
+	_Atomic uint64_t requests[REQ_KINDS];
+
+	/* set by the daemon before the first request */
+	void (*on_init)(void *arg); /* the kernel has said hello */
+	int (*content)(void *arg, const char *name, struct strbuf *ret);
+	/* append the content of .specfs/@name; -ENOENT */
+	void (*stale_data)(void *arg, uint64_t id);
+	/*
+	 * the kernel's pages of a node may be wrong; called with no
+	 *                                  * lock held, must not block; may be NULL
+	 */
+	void *arg;
+};
+
+/**
+ * server_new - a server for a view
+ * @v:         borrowed
+ * @max_files: descriptors it may keep open between requests
+ */
+int server_new(struct view *v, const struct server_config *c, size_t max_files,
+	       struct server **ret);
+void server_free(struct server *srv);
+
+DEFINE_CLEANUP(server, struct server, server_free)
+#define cleanup_server CLEANUP(cleanup_server_p)
+
+extern const struct fuse_lowlevel_ops server_ops;
+
+/** server_of - the server that a request is for; counts the request */
+struct server *server_of(fuse_req_t req, enum request_kind kind);
+
+/** server_node - the node with that id, referenced; -ESTALE, or -EROFS for what is in .specfs */
+int server_node(struct server *srv, uint64_t id, struct node **ret);
+
+/**
+ * server_open - call @fn(@arg), which opens a descriptor, and once more with room made for it if
+ * there was none left
+ *
+ * Returns what @fn does: a descriptor, 0 or a negative errno.
+ */
+int server_open(struct server *srv, int (*fn)(void *arg), void *arg);
+
+/** server_open_file - stack_open_file(), with room made for a descriptor if there was none left */
+int server_open_file(struct server *srv, const char *path, const struct found *f, int flags);
+
+#endif
