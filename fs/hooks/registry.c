@@ -45,8 +45,9 @@ static const struct specfs_hook *probe(struct registry_table *t, const char *nam
 {
 	for (size_t i = hash & t->mask;; i = (i + 1) & t->mask) {
 		struct registry_slot *slot = &t->slot[i];
-		const struct specfs_hook *h = atomic_load_explicit(&slot->hook, memory_order_acquire);
+		const struct specfs_hook *h;
 
+		h = atomic_load_explicit(&slot->hook, memory_order_acquire);
 		if (!h || (slot->hash == hash && !strcmp(h->name, name))) {
 			*ret_slot = slot;
 			return h;

@@ -54,8 +54,9 @@ static bool is_dunder(PyObject *name)
 {
 	Py_ssize_t len = PyUnicode_GetLength(name);
 
-	return len > 4 && PyUnicode_ReadChar(name, 0) == '_' && PyUnicode_ReadChar(name, 1) == '_' &&
-	       PyUnicode_ReadChar(name, len - 1) == '_' && PyUnicode_ReadChar(name, len - 2) == '_';
+	if (len <= 4 || PyUnicode_ReadChar(name, 0) != '_' || PyUnicode_ReadChar(name, 1) != '_')
+		return false;
+	return PyUnicode_ReadChar(name, len - 1) == '_' && PyUnicode_ReadChar(name, len - 2) == '_';
 }
 
 static int bind_one(struct state *st, PyObject *trunk, PyObject *trunk_name, PyObject *name,

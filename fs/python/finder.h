@@ -8,7 +8,7 @@
 
 #include "python/state.h"
 
-/** finder_install - put @hooks, the extension module, in front of sys.meta_path, if it is not in it */
+/** finder_install - put @hooks, the extension module, in front of sys.meta_path, unless it is in */
 int finder_install(PyObject *hooks);
 
 /** finder_remove - take it out of sys.meta_path; what is bound stays bound */
@@ -29,7 +29,7 @@ PyObject *finder_exec_module(PyObject *hooks, PyObject *module);
 /** finder_source_beside - path of the __init__.py in the directory of @file; new reference */
 PyObject *finder_source_beside(PyObject *file);
 
-/** finder_source_spec - spec of module or package @name that has its source in @file; new reference */
+/** finder_source_spec - spec of module or package @name with its source in @file; new reference */
 PyObject *finder_source_spec(PyObject *name, PyObject *file);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints what a look-up costs in C, in nanoseconds, as "hit miss call": the best of some rounds that
- * take turns. SPECFS_HOOKS names the provider of the tests. A part of scripts/bench-hooks.
+ * Prints what a look-up costs in C, in nanoseconds, as "hit miss call": the best of some rounds
+ * that take turns. SPECFS_HOOKS names the provider of the tests. A part of scripts/bench-hooks.
  */
 #include <stdio.h>
 #include <time.h>

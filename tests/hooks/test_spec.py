@@ -81,6 +81,27 @@ for call in (lambda: spec_func(), lambda: spec_func("f", 1), lambda: spec_func(n
 print(spec_call("f"), spec_func("f") is not None, spec_func("g") is not None)
         """), "None True False")
 
+    def test_calls_keep_no_references(self):
+        tree = self.provided("""
+            def f(*args, **kwargs): return args
+            def __getattr__(name): raise AttributeError(name)
+        """)
+        self.assertEqual(self.out(tree, ASK + """
+import sys
+f, arg, name = spec_func("f"), object(), "no such " + str(len(sys.argv))
+counted = lambda: [sys.getrefcount(x) for x in (f, arg, name)]
+before = counted()
+for _ in range(1000):
+    spec_func("f"), spec_func(function_name="f"), spec_func(name)
+    spec_call("f", arg), spec_call("f", k=arg), spec_call("f", arg, k=arg), spec_call(name, arg)
+    spec_call(function_name="f", k=arg)
+    try:
+        spec_func(arg)
+    except TypeError:
+        pass
+print([b - a for a, b in zip(before, counted())])
+        """), "[0, 0, 0]")
+
     def test_exception_of_the_function_is_the_callers(self):
         tree = self.provided("def f(): raise KeyError('mine')")
         self.assertEqual(self.out(tree, ASK + """
