@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* Which node a look-up's result is, and what becomes of nodes, names and references. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/table.h"
+
+struct fix {
+	struct slots *slots;
+	struct snapshots *snaps;
+	struct table *t;
+	struct node *root;
+	struct strbuf path;
+	struct node *lost; /* by the last enter() */
+};
+
+/* An object of layer 1: device 7, number @ino. */
+static struct found object(mode_t mode, ino_t ino)
+{
+	struct found f = { .layer = 1 };
+
+	f.obj.st.st_mode = mode | 0644;
+	f.obj.st.st_ino = ino;
+	f.obj.st.st_dev = 7;
+	f.obj.btime_nsec = ino * 10;
+	f.st = f.obj.st;
+	if (S_ISDIR(mode))
+		f.parts = 2;
+	return f;
+}
+
+static int setup(void **state)
+{
+	struct fix *f = calloc(1, sizeof(*f));
+	struct found root = object(S_IFDIR, 1);
+
+	assert_non_null(f);
+	strbuf_init(&f->path);
+	assert_int_equal(slots_new(100, &f->slots), 0);
+	assert_int_equal(snapshots_new(1000, &f->snaps), 0);
+	assert_int_equal(table_new(&root, f->slots, f->snaps, &f->t), 0);
+	assert_int_equal(table_get(f->t, NODE_ROOT, &f->root), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fix *f = *state;
+
+	node_unref(f->root);
+	table_free(f->t);
+	snapshots_free(f->snaps);
+	slots_free(f->slots);
+	strbuf_clear(&f->path);
+	free(f);
+	return 0;
+}
+
+/* Enter as a look-up does; returns the id. The node is not referenced, only counted. */
+static uint64_t enter(struct fix *f, struct node *dir, const char *name, const struct found *found)
+{
+	struct enter e = { .dir = dir, .name = name, .found = found, .share = SHARE_NO };
+	struct node *n = NULL;
+	uint64_t id;
+
+	e.seq = table_seq(f->t, dir);
+	assert_int_equal(table_enter(f->t, &e, &n), 0);
+	id = n->id;
+	node_unref(n);
+	f->lost = e.lost;
+	node_unref(e.lost);
+	return id;
+}
+
+static struct node *get(struct fix *f, uint64_t id)
+{
+	struct node *n = NULL;
+
+	assert_int_equal(table_get(f->t, id, &n), 0);
+	return n;
+}
+
+static const char *path_of(struct fix *f, uint64_t id)
+{
+	struct node *n = get(f, id);
+	int r;
+
+	strbuf_reset(&f->path);
+	r = table_path(f->t, n, &f->path);
+	node_unref(n);
+	return r ? "gone" : f->path.buf;
+}
+
+static void same_object_is_the_same_node(void **state)
+{
+	struct fix *f = *state;
+	struct found o = object(S_IFREG, 5);
+	uint64_t id = enter(f, f->root, "a", &o);
+
+	assert_int_equal(enter(f, f->root, "a", &o), id);
+	assert_string_equal(path_of(f, id), "a");
+	assert_int_equal(table_count(f->t), 2);
+}
+
+static void another_object_is_another_node(void **state)
+{
+	struct fix *f = *state;
+	struct found one = object(S_IFREG, 5);
+	struct found two = object(S_IFREG, 6);
+	uint64_t id = enter(f, f->root, "a", &one);
+
+	assert_int_not_equal(enter(f, f->root, "a", &two), id);
+	assert_non_null(f->lost);
+	assert_string_equal(path_of(f, id), "gone");
+}
+
+static void number_used_again_is_another_node(void **state)
+{
+	struct fix *f = *state;
+	struct found one = object(S_IFREG, 5);
+	struct found two = object(S_IFREG, 5);
+	uint64_t id = enter(f, f->root, "a", &one);
+
+	two.obj.btime_nsec++;
+	assert_int_not_equal(enter(f, f->root, "a", &two), id);
+}
+
+static void directory_stays_while_there_is_one(void **state)
+{
+	struct fix *f = *state;
+	struct found one = object(S_IFDIR, 5);
+	struct found two = object(S_IFDIR, 6);
+	struct found file = object(S_IFREG, 7);
+	uint64_t id = enter(f, f->root, "d", &one);
+
+	assert_int_equal(enter(f, f->root, "d", &two), id);
+	assert_int_not_equal(enter(f, f->root, "d", &file), id);
+}
+
+static void forgotten_node_is_gone(void **state)
+{
+	struct fix *f = *state;
+	struct found o = object(S_IFREG, 5);
+	uint64_t id = enter(f, f->root, "a", &o);
+	struct node *n = NULL;
+
+	(void)enter(f, f->root, "a", &o);
+	table_forget(f->t, id, 1);
+	assert_string_equal(path_of(f, id), "a");
+	table_forget(f->t, id, 1);
+	assert_int_equal(table_get(f->t, id, &n), -ESTALE);
+	assert_int_equal(table_count(f->t), 1);
+	/* and no id is used again */
+	assert_true(enter(f, f->root, "a", &o) > id);
+}
+
+static void forgetting_too_much_harms_nobody(void **state)
+{
+	struct fix *f = *state;
+	struct found o = object(S_IFREG, 5);
+
+	table_forget(f->t, enter(f, f->root, "a", &o), 100);
+	table_forget(f->t, 12345, 1);
+	table_forget(f->t, NODE_ROOT, 1);
+	assert_int_equal(table_count(f->t), 1);
+}
+
+static void child_pins_its_parents(void **state)
+{
+	struct fix *f = *state;
+	struct found d = object(S_IFDIR, 5);
+	struct found o = object(S_IFREG, 6);
+	uint64_t a = enter(f, f->root, "a", &d);
+	struct node *na = get(f, a);
+	uint64_t b = enter(f, na, "b", &d);
+	struct node *nb = get(f, b);
+	uint64_t c = enter(f, nb, "c", &o);
+
+	node_unref(na);
+	node_unref(nb);
+	table_forget(f->t, a, 1);
+	table_forget(f->t, b, 1);
+	assert_string_equal(path_of(f, c), "a/b/c");
+	table_forget(f->t, c, 1);
+	assert_int_equal(table_count(f->t), 1);
+}
+
+static void late_look_up_is_refused(void **state)
+{
+	struct fix *f = *state;
+	struct found o = object(S_IFREG, 5);
+	struct enter e = { .dir = f->root, .name = "a", .found = &o, .share = SHARE_NO };
+	struct node *n = NULL;
+	struct node *lost = NULL;
+
+	e.seq = table_seq(f->t, f->root);
+	table_removed(f->t, f->root, "a", ORPHAN_OWN);
+	assert_int_equal(table_enter(f->t, &e, &n), -EAGAIN);
+	assert_int_equal(table_absent(f->t, f->root, "a", e.seq, &lost), -EAGAIN);
+	e.own = true;
+	assert_int_equal(table_enter(f->t, &e, &n), 0);
+	node_unref(n);
+}
+
+static void absent_name_leaves_the_node(void **state)
+{
+	struct fix *f = *state;
+	struct found o = object(S_IFREG, 5);
+	uint64_t id = enter(f, f->root, "a", &o);
+	struct node *lost = NULL;
+	struct node *n;
+
+	assert_int_equal(table_absent(f->t, f->root, "a", table_seq(f->t, f->root), &lost), 0);
+	n = get(f, id);
+	assert_ptr_equal(lost, n);
+	assert_int_equal(table_orphan(f->t, n), ORPHAN_HIDDEN);
+	table_set_orphan(f->t, n, ORPHAN_OWN);
+	assert_int_equal(table_orphan(f->t, n), ORPHAN_OWN);
+	assert_true(n->nameless);
+	node_unref(n);
+	node_unref(lost);
+	table_forget(f->t, id, 1);
+	assert_int_equal(table_count(f->t), 1);
+}
+
+static void hard_link_asks_before_it_shares(void **state)
+{
+	struct fix *f = *state;
+	struct found o = object(S_IFREG, 5);
+	uint64_t id = enter(f, f->root, "a", &o);
+	struct enter e = { .dir = f->root, .name = "b", .found = &o, .share = SHARE_ASK };
+	struct node *n = NULL;
+
+	e.seq = table_seq(f->t, f->root);
+	assert_int_equal(table_enter(f->t, &e, &n), ENTER_ASK);
+	assert_int_equal(e.other->id, id);
+	e.share = SHARE_YES;
+	assert_int_equal(table_enter(f->t, &e, &n), 0);
+	assert_int_equal(n->id, id);
+	node_unref(n);
+	node_unref(e.other);
+	/* the other name keeps the node alive and named */
+	table_removed(f->t, f->root, "b", ORPHAN_OWN);
+	assert_string_equal(path_of(f, id), "a");
+}
+
+static void unshared_link_has_its_own_node(void **state)
+{
+	struct fix *f = *state;
+	struct found o = object(S_IFREG, 5);
+	uint64_t id = enter(f, f->root, "a", &o);
+	uint64_t other = enter(f, f->root, "b", &o);
+
+	assert_int_not_equal(id, other);
+	/* and still has when the first one goes */
+	table_forget(f->t, id, 1);
+	assert_int_equal(enter(f, f->root, "b", &o), other);
+}
+
+static void copy_up_keeps_node_and_one_name(void **state)
+{
+	struct fix *f = *state;
+	struct found o = object(S_IFREG, 5);
+	struct found copy = object(S_IFREG, 9);
+	uint64_t id = enter(f, f->root, "a", &o);
+	struct node *n = get(f, id);
+	struct enter e = { .dir = f->root, .name = "b", .found = &o, .share = SHARE_YES };
+	struct enter late = { .dir = f->root, .name = "b", .found = &copy, .share = SHARE_NO };
+	struct node *m = NULL;
+
+	e.other = n;
+	e.seq = table_seq(f->t, f->root);
+	assert_int_equal(table_enter(f->t, &e, &m), 0);
+	node_unref(m);
+	assert_string_equal(path_of(f, id), "b");
+	table_changing(f->t, n);
+	/* while it is being copied a look-up that sees the copy has to wait */
+	late.seq = table_seq(f->t, f->root);
+	assert_int_equal(table_enter(f->t, &late, &m), -EBUSY);
+	assert_ptr_equal(late.busy, n);
+	node_unref(late.busy);
+	table_changed(f->t, n, &copy);
+	assert_int_equal(enter(f, f->root, "b", &copy), id);
+	assert_int_not_equal(enter(f, f->root, "a", &o), id);
+	node_unref(n);
+}
+
+static void rename_takes_node_along(void **state)
+{
+	struct fix *f = *state;
+	struct found d = object(S_IFDIR, 4);
+	struct found o = object(S_IFREG, 5);
+	struct found old = object(S_IFREG, 6);
+	uint64_t dir = enter(f, f->root, "d", &d);
+	struct node *nd = get(f, dir);
+	uint64_t id = enter(f, f->root, "a", &o);
+	uint64_t over = enter(f, nd, "b", &old);
+	struct node *n = get(f, id);
+	struct node *no = get(f, over);
+
+	assert_int_equal(table_moved(f->t, n, f->root, "a", nd, "b", &o, ORPHAN_OWN), 0);
+	assert_string_equal(path_of(f, id), "d/b");
+	assert_string_equal(path_of(f, over), "gone");
+	assert_int_equal(table_orphan(f->t, no), ORPHAN_OWN);
+	assert_null(table_child(f->t, f->root, "a"));
+	/* the directory moves, and what is in it */
+	assert_int_equal(table_moved(f->t, nd, f->root, "d", f->root, "e", &d, ORPHAN_OWN), 0);
+	assert_string_equal(path_of(f, id), "e/b");
+	node_unref(n);
+	node_unref(no);
+	node_unref(nd);
+}
+
+static void rename_onto_what_a_look_up_just_saw(void **state)
+{
+	struct fix *f = *state;
+	struct found o = object(S_IFLNK, 5);
+	uint64_t id = enter(f, f->root, "a", &o);
+	uint64_t early = enter(f, f->root, "b", &o);
+	struct node *n = get(f, id);
+
+	assert_int_not_equal(id, early);
+	assert_int_equal(table_moved(f->t, n, f->root, "a", f->root, "b", &o, ORPHAN_OWN), 0);
+	assert_string_equal(path_of(f, id), "b");
+	assert_string_equal(path_of(f, early), "gone");
+	node_unref(n);
+}
+
+static void exchange_swaps_names(void **state)
+{
+	struct fix *f = *state;
+	struct found a = object(S_IFREG, 5);
+	struct found b = object(S_IFREG, 6);
+	uint64_t ia = enter(f, f->root, "a", &a);
+	uint64_t ib = enter(f, f->root, "b", &b);
+
+	assert_int_equal(table_exchanged(f->t, f->root, "a", &b, f->root, "b", &a), 0);
+	assert_string_equal(path_of(f, ia), "b");
+	assert_string_equal(path_of(f, ib), "a");
+	/* one of them unknown */
+	table_forget(f->t, ib, 1);
+	assert_int_equal(table_exchanged(f->t, f->root, "a", &a, f->root, "b", &b), 0);
+	assert_string_equal(path_of(f, ia), "a");
+}
+
+static void new_part_is_noted_up_to_the_root(void **state)
+{
+	struct fix *f = *state;
+	struct found d = object(S_IFDIR, 4);
+	uint64_t a = enter(f, f->root, "a", &d);
+	struct node *na = get(f, a);
+	uint64_t b = enter(f, na, "b", &d);
+	struct node *nb = get(f, b);
+	uint64_t seq = table_seq(f->t, na);
+	struct found now;
+
+	table_add_part(f->t, nb, 5);
+	node_found(nb, &now);
+	assert_int_equal(now.parts, 2 | 1 << 5);
+	node_found(f->root, &now);
+	assert_int_equal(now.parts, 2 | 1 << 5);
+	/* what was found before is too old to say which parts there are */
+	assert_int_not_equal(table_seq(f->t, na), seq);
+	table_refresh(f->t, nb, na, seq, &d);
+	node_found(nb, &now);
+	assert_int_equal(now.parts, 2 | 1 << 5);
+	node_unref(na);
+	node_unref(nb);
+}
+
+static void below_lists_all_known_nodes(void **state)
+{
+	struct fix *f = *state;
+	struct found d = object(S_IFDIR, 4);
+	struct found o = object(S_IFREG, 5);
+	struct node *na = get(f, enter(f, f->root, "a", &d));
+	struct node *nb = get(f, enter(f, na, "b", &d));
+	struct node **v = NULL;
+	size_t n = 0;
+
+	for (int i = 0; i < 200; i++) {
+		char name[] = { 'f', (char)('0' + i / 100), (char)('0' + i / 10 % 10),
+				(char)('0' + i % 10), '\0' };
+
+		o.obj.st.st_ino = 1000 + (ino_t)i;
+		(void)enter(f, nb, name, &o);
+	}
+	assert_int_equal(table_below(f->t, f->root, &v, &n), 0);
+	assert_int_equal(n, 202);
+	assert_ptr_equal(v[0], na);
+	assert_ptr_equal(v[1], nb);
+	for (size_t i = 0; i < n; i++)
+		node_unref(v[i]);
+	free(v);
+	node_unref(na);
+	node_unref(nb);
+}
+
+static void long_names_and_deep_paths(void **state)
+{
+	struct fix *f = *state;
+	struct found d = object(S_IFDIR, 4);
+	char name[NAME_MAX + 2];
+	struct enter e = { .dir = f->root, .name = name, .found = &d, .share = SHARE_NO };
+	struct node *n = node_ref(f->root);
+	struct node *next = NULL;
+
+	memset(name, 'x', sizeof(name));
+	name[NAME_MAX + 1] = '\0';
+	e.seq = table_seq(f->t, f->root);
+	assert_int_equal(table_enter(f->t, &e, &next), -ENAMETOOLONG);
+	name[NAME_MAX] = '\0';
+	for (int i = 0; i < 100; i++) {
+		next = get(f, enter(f, n, name, &d));
+		node_unref(n);
+		n = next;
+	}
+	assert_int_equal(strlen(path_of(f, n->id)), 100 * (NAME_MAX + 1) - 1);
+	node_unref(n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(same_object_is_the_same_node, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_object_is_another_node, setup, teardown),
+		cmocka_unit_test_setup_teardown(number_used_again_is_another_node, setup, teardown),
+		cmocka_unit_test_setup_teardown(directory_stays_while_there_is_one, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(forgotten_node_is_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(forgetting_too_much_harms_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(child_pins_its_parents, setup, teardown),
+		cmocka_unit_test_setup_teardown(late_look_up_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(absent_name_leaves_the_node, setup, teardown),
+		cmocka_unit_test_setup_teardown(hard_link_asks_before_it_shares, setup, teardown),
+		cmocka_unit_test_setup_teardown(unshared_link_has_its_own_node, setup, teardown),
+		cmocka_unit_test_setup_teardown(copy_up_keeps_node_and_one_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(rename_takes_node_along, setup, teardown),
+		cmocka_unit_test_setup_teardown(rename_onto_what_a_look_up_just_saw, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(exchange_swaps_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(new_part_is_noted_up_to_the_root, setup, teardown),
+		cmocka_unit_test_setup_teardown(below_lists_all_known_nodes, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_names_and_deep_paths, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
