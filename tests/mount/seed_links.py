@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
-from mounted import View, equal, main, read_file, true
+from mounted import View, equal, main, read_file, true, wait_for
 from seedtree import HOOKED, PLAIN, each_view, expected
 
 
@@ -67,7 +67,7 @@ def a_backend_directory_made_later_appears():
         os.makedirs(os.path.join(v.root, 'third_party/ppu/backend'))
         with open(os.path.join(v.root, 'third_party/ppu/backend/driver.py'), 'w') as f:
             f.write('ORIGIN = "ppu"\n')
-        v.cli('sync', v.mnt)
+        wait_for(lambda: v.exists('python/triton/backends/ppu/driver.py'), 'the new driver.py')
         equal(v.listdir('python/triton/backends/ppu'), ['driver.py'], 'python/triton/backends/ppu')
 
 

@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
-from mounted import View, equal, main, read_file, true, write_file
+from mounted import View, equal, main, read_file, true, wait_for, write_file
 from seedtree import PLAIN, configure, make, report
 
 PASSES = 'include/triton/Dialect/TritonGPU/Transforms/Passes'
@@ -39,8 +39,9 @@ def an_edit_in_the_checkout_is_rebuilt():
         configure(v.mnt, v.path('build'))
         make(v.path('build'))
         td = os.path.join(v.root, SPEC + PASSES + '.td')
-        write_file(td, read_file(td).replace(b'variant = "enflame"', b'variant = "edited"'))
-        v.cli('sync', v.mnt)
+        edited = read_file(td).replace(b'variant = "enflame"', b'variant = "edited"')
+        write_file(td, edited)
+        wait_for(lambda: v.read(PASSES + '.td') == edited, 'the edit in the mount')
         make(v.path('build'))
         equal(generated(v, PASSES + '.h.inc'), ['TD_RECORD(Coalesce, "trunk", "edited")'],
               'after the edit')
@@ -54,12 +55,11 @@ def a_new_specialization_is_rebuilt():
     with View(PLAIN, 'enflame') as v:
         configure(v.mnt, v.path('build'))
         make(v.path('build'))
-        trunk = read_file(os.path.join(v.root, OPS, 'TritonOps.td'))
-        write_file(os.path.join(v.root, SPEC + OPS, 'TritonOps.td'),
-                   trunk.replace(b'"trunk"', b'"brand new"'))
-        v.cli('sync', v.mnt)
+        new = read_file(os.path.join(v.root, OPS, 'TritonOps.td')).replace(b'"trunk"', b'"new"')
+        write_file(os.path.join(v.root, SPEC + OPS, 'TritonOps.td'), new)
+        wait_for(lambda: v.read(OPS + '/TritonOps.td') == new, 'the new file in the mount')
         make(v.path('build'))
-        equal(generated(v, OPS + '/Ops.h.inc'), ['TD_RECORD(AddOp, "enflame", "brand new")'],
+        equal(generated(v, OPS + '/Ops.h.inc'), ['TD_RECORD(AddOp, "enflame", "new")'],
               'after adding a .td')
 
 
