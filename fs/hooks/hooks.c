@@ -6,13 +6,13 @@
  */
 #include "hooks/hooks.h"
 
-#include "base/log.h"
-#include "base/strv.h"
-#include "hooks/loader.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+
+#include "base/log.h"
+#include "base/strv.h"
+#include "hooks/loader.h"
 
 static struct registry registry = REGISTRY_INIT;
 static pthread_once_t started = PTHREAD_ONCE_INIT;

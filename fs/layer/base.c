@@ -103,3 +103,17 @@ int base_record(const struct layer *l, const char *path, int trunk_fd)
 	pthread_mutex_unlock(&base_lock);
 	return r;
 }
+
+int base_record_new(const struct stack *st, unsigned to, const char *path)
+{
+	const struct layer *trunk = &st->layers[st->n - 1];
+	cleanup_fd int fd = -1;
+	struct stat s;
+
+	if (st->layers[to].kind != LAYER_SPEC || trunk->kind != LAYER_TRUNK)
+		return 0;
+	fd = layer_open(trunk, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	if (fd < 0 || fstat(fd, &s) < 0 || !S_ISREG(s.st_mode))
+		return 0; /* trunk has no such file */
+	return base_record(&st->layers[to], path, fd);
+}

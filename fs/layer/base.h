@@ -6,7 +6,7 @@
 #ifndef SPECFS_LAYER_BASE_H
 #define SPECFS_LAYER_BASE_H
 
-#include "layer/layer.h"
+#include "layer/stack.h"
 
 /**
  * base_record - note that the file at view path @path of spec layer @l comes from @trunk_fd's data
@@ -15,5 +15,12 @@
  * errno; the old list is whole then. thread-safe
  */
 int base_record(const struct layer *l, const char *path, int trunk_fd);
+
+/**
+ * base_record_new - the same for a file that is about to appear at @path of layer @to
+ *
+ * Nothing happens unless @to is a spec layer and trunk has a regular file there, hidden or not.
+ */
+int base_record_new(const struct stack *st, unsigned to, const char *path);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "layer/base.h"
 #include "layer/copyobj.h"
 #include "layer/copyup.h"
 #include "layer/interim.h"
@@ -167,8 +168,10 @@ static int make_over(struct view *v, const struct place *p, const struct novelty
 static int make(struct view *v, const struct place *p, const struct novelty *n, struct object *o,
 		int *ret_fd)
 {
-	int r = make_new(p, n, o, ret_fd);
+	int r = S_ISREG(n->mode) ? base_record_new(&v->stack, p->layer, p->path) : 0;
 
+	if (!r)
+		r = make_new(p, n, o, ret_fd);
 	if (r == -EEXIST && p->layer == 0)
 		return make_over(v, p, n, o, ret_fd);
 	if (r < 0 || p->layer == 0)

@@ -74,11 +74,11 @@ enum {
 };
 
 struct attr_change {
-	unsigned valid;         /* CHANGE_* */
+	unsigned valid; /* CHANGE_* */
 	mode_t mode;
 	uid_t uid;
 	gid_t gid;
-	struct timespec atime;  /* may be UTIME_NOW */
+	struct timespec atime; /* may be UTIME_NOW */
 	struct timespec mtime;
 };
 

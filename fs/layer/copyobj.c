@@ -25,6 +25,13 @@ int copyobj_chown(int dir_fd, const char *name, const struct stat *now, uid_t ui
 	return 0;
 }
 
+void copyobj_set_times(int fd, const struct stat *st)
+{
+	struct timespec times[2] = { st->st_atim, st->st_mtim };
+
+	(void)utimensat(fd, "", times, AT_EMPTY_PATH); /* a later time does no harm */
+}
+
 int copyobj_attrs(int from, const struct stat *st, int to)
 {
 	struct timespec times[2] = { st->st_atim, st->st_mtim };

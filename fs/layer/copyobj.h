@@ -30,6 +30,9 @@ int copyobj_file(int from, const struct stat *st, off_t size, int to);
  */
 int copyobj_other(const struct stat *st, const char *text, int dir_fd, const char *name);
 
+/** copyobj_set_times - set the times of directory @fd (O_PATH) to those in @st, if that works */
+void copyobj_set_times(int fd, const struct stat *st);
+
 /** copyobj_chown - set the owner if it differs; -EPERM counts for root only */
 int copyobj_chown(int dir_fd, const char *name, const struct stat *now, uid_t uid, gid_t gid);
 

@@ -68,22 +68,14 @@ static int fill_file(const struct job *j, int fd)
 	return r;
 }
 
-/* Note which trunk version the specialization comes from. */
+/* Note which trunk version the specialization comes from: the one that was copied, if it is. */
 static int record_base(const struct job *j)
 {
 	const struct stack *st = &j->v->stack;
-	const struct layer *trunk = &st->layers[st->n - 1];
-	cleanup_fd int fd = -1;
-	struct stat s;
 
-	if (st->layers[j->to].kind != LAYER_SPEC || trunk->kind != LAYER_TRUNK)
-		return 0;
-	if (j->f->layer == st->n - 1)
-		return base_record(&st->layers[j->to], j->path, j->from);
-	fd = layer_open(trunk, j->path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-	if (fd < 0 || fstat(fd, &s) < 0 || !S_ISREG(s.st_mode))
-		return 0; /* trunk has no such file */
-	return base_record(&st->layers[j->to], j->path, fd);
+	if (j->f->layer != st->n - 1 || st->layers[j->to].kind != LAYER_SPEC)
+		return base_record_new(st, j->to, j->path);
+	return base_record(&st->layers[j->to], j->path, j->from);
 }
 
 static int file_in_scratch(struct job *j, struct object *ret)
@@ -215,16 +207,6 @@ static int copy_dir(struct job *j)
 	return errno == ENOENT ? make_dir(j) : -errno;
 }
 
-/* Times of scratch's directory are its own matter: a copy is no new name in it. */
-static void restore_times(const struct job *j, const struct stat *before)
-{
-	struct timespec times[2] = { before->st_atim, before->st_mtim };
-
-	if (!j->to)
-		(void)utimensat(j->parent, "", times,
-				AT_EMPTY_PATH); /* a later time does no harm */
-}
-
 static int open_original(struct job *j)
 {
 	mode_t type = j->f->obj.st.st_mode & S_IFMT;
@@ -266,8 +248,8 @@ static int copy(struct job *j, struct object *ret)
 		r = copy_dir(j);
 	else
 		r = copy_other(j, ret);
-	if (!r)
-		restore_times(j, &before);
+	if (!r && !j->to) /* a copy is no new name in its directory */
+		copyobj_set_times(j->parent, &before);
 	return r == -EEXIST ? -ESTALE : r; /* the layer got one of its own meanwhile */
 }
 

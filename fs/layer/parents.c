@@ -34,10 +34,13 @@ static int make_dir(struct view *v, unsigned to, const char *path, const char *f
 	cleanup_interim struct interim i = INTERIM_INIT;
 	cleanup_fd int from = -1;
 	cleanup_fd int fd = -1;
+	struct stat before;
 	struct found f;
 	bool real;
 	int r;
 
+	if (fstat(dir_fd, &before) < 0)
+		return -errno;
 	describe(v, path, &f, &real);
 	r = interim_begin(v, to, full, dir_fd, &i);
 	if (r < 0)
@@ -54,6 +57,8 @@ static int make_dir(struct view *v, unsigned to, const char *path, const char *f
 		r = mark_set(fd, MARK_IMPLIED);
 	if (!r)
 		r = interim_publish_new(&i, dir_fd, name);
+	if (!r && !to) /* in the view there is no new name in it */
+		copyobj_set_times(dir_fd, &before);
 	return r == -EEXIST ? 0 : r; /* another thread was first */
 }
 

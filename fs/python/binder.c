@@ -6,11 +6,30 @@
  */
 #include "python/binder.h"
 
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
 #include "python/provider.h"
 #include "python/trunk.h"
 
-#include <string.h>
-#include <sys/stat.h>
+static void trace(struct state *st, const char *what, PyObject *module, PyObject *name)
+{
+	cleanup_py PyObject *text = NULL, *bytes = NULL;
+
+	if (!st->tracing)
+		return;
+	text = PyUnicode_FromFormat("'%U%s%U': %s", module, name ? ":" : "", name ? name : module,
+				    what);
+	if (text && !name) {
+		Py_DECREF(text);
+		text = PyUnicode_FromFormat("'%U': %s", module, what);
+	}
+	bytes = text ? PyUnicode_AsUTF8String(text) : NULL;
+	if (bytes)
+		log_info("hooks: %s", PyBytes_AsString(bytes));
+	PyErr_Clear(); /* a trace that cannot be written changes nothing */
+}
 
 /* A function in the widest sense: anything to be called that makes no type. */
 static bool is_function(PyObject *o)
@@ -47,17 +66,15 @@ static int bind_one(struct state *st, PyObject *trunk, PyObject *trunk_name, PyO
 	int r = py_dict_get(PyModule_GetDict(trunk), name, &old);
 
 	if (r <= 0 || !is_function(old)) {
-		if (st->tracing)
-			py_trace("'%U:%U': not bound: %s", trunk_name, name,
-				 r ? "no function in the trunk" : "not in the trunk");
+		trace(st, r ? "not bound: no function in the trunk" : "not bound: not in the trunk",
+		      trunk_name, name);
 		return r < 0 ? -1 : 0;
 	}
 	if (old == fn)
 		return 0;
 	if (PyObject_SetAttr(trunk, name, fn) < 0)
 		return -1;
-	if (st->tracing)
-		py_trace("'%U:%U': bound", trunk_name, name);
+	trace(st, "bound", trunk_name, name);
 	return 0;
 }
 
@@ -175,12 +192,10 @@ static int import_provider(struct state *st, PyObject *trunk_name, PyObject *bac
 		return -1;
 	PyErr_Clear();
 	if (early) {
-		if (st->tracing)
-			py_trace("'%U': provider waits for more of the trunk", trunk_name);
+		trace(st, "provider waits for more of the trunk", trunk_name, NULL);
 		return PyList_Append(st->deferred, trunk_name);
 	}
-	if (st->tracing)
-		py_trace("'%U': broken provider is passed over", trunk_name);
+	trace(st, "provider is broken, which is to be passed over", trunk_name, NULL);
 	return 0;
 }
 
@@ -195,12 +210,10 @@ static int bind_trunk(struct state *st, PyObject *dirs, PyObject *trunk, PyObjec
 	struct stat sb;
 	int r = provider_of(st, dirs, trunk_name, &name, &file, &sb);
 
-	if (r > 0 && is_file_of(trunk, &sb))
-		r = PySet_Add(st->same, trunk_name);
-	if (r < 0 || PySet_Add(st->executed, trunk_name) < 0)
-		return -1;
-	if (r == 0)
-		return 0;
+	if (r <= 0)
+		return r;
+	if (is_file_of(trunk, &sb))
+		return PySet_Add(st->same, trunk_name);
 	r = py_module(name, &provider);
 	if (r == 0) {
 		r = import_provider(st, trunk_name, backend, name, file, &provider);
@@ -211,8 +224,8 @@ static int bind_trunk(struct state *st, PyObject *dirs, PyObject *trunk, PyObjec
 		r = is_executed(st, name, provider);
 	if (r > 0)
 		return bind_all(st, trunk, trunk_name, provider, name);
-	if (r == 0 && provider && st->tracing)
-		py_trace("'%U': provider is being imported and will bind by itself", trunk_name);
+	if (r == 0 && provider)
+		trace(st, "provider is being imported and will bind by itself", trunk_name, NULL);
 	return r;
 }
 
@@ -243,8 +256,6 @@ static int bind_provider(struct state *st, PyObject *provider, PyObject *name,
 	cleanup_py PyObject *trunk = NULL, *path = NULL;
 	int r = is_below ? py_getattr(provider, "__path__", &path) : 1;
 
-	if (PySet_Add(st->executed, name) < 0)
-		return -1;
 	if (r > 0)
 		r = py_module(trunk_name, &trunk);
 	if (r > 0)
@@ -320,6 +331,8 @@ int binder_executed(struct state *st, PyObject *module, PyObject *name)
 
 	if (r <= 0 || !PyUnicode_GetLength(backend))
 		return r < 0 ? -1 : 0;
+	if (PySet_Add(st->executed, name) < 0)
+		return -1;
 	if (bind_now(st, module, name, backend) == 0)
 		return 0;
 	exc = py_take_exception();

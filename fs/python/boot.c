@@ -6,11 +6,11 @@
  * found, and executes it. A package has to be called "triton" for that: Python derives the name of
  * the init function from it.
  */
-#include "python/finder.h"
-#include "python/module.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "python/finder.h"
+#include "python/module.h"
 
 static int set_all(PyObject *spec, PyObject *module, PyObject *file, PyObject *loader,
 		   PyObject *cached)

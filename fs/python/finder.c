@@ -6,10 +6,10 @@
  */
 #include "python/finder.h"
 
-#include "python/binder.h"
-
 #include <string.h>
 #include <sys/stat.h>
+
+#include "python/binder.h"
 
 static PyMethodDef exec_module_def = {
 	.ml_name = "exec_module",

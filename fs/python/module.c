@@ -6,16 +6,30 @@
  */
 #include "python/module.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
 #include "hooks/hooks.h"
 #include "python/finder.h"
 #include "python/path.h"
 #include "python/provider.h"
 #include "python/state.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define DEFAULT_PACKAGE "triton"
+
+static void trace(const char *fn, PyObject *name, int found)
+{
+	static const char *const word[] = { "failed", "missing", "found" };
+	PyObject *exc = PyErr_Occurred() ? py_take_exception() : NULL;
+	cleanup_py PyObject *bytes = PyUnicode_AsUTF8String(name);
+
+	if (bytes)
+		log_info("hooks: %s '%s': %s", fn, PyBytes_AsString(bytes), word[found + 1]);
+	PyErr_Clear(); /* a trace that cannot be written changes nothing */
+	if (exc)
+		py_raise(exc);
+}
 
 static int find(struct state *st, const char *fn, PyObject *name, PyObject **ret)
 {
@@ -27,7 +41,7 @@ static int find(struct state *st, const char *fn, PyObject *name, PyObject **ret
 	}
 	r = provider_find(st, name, ret);
 	if (st->tracing)
-		py_trace("%s '%U': %s", fn, name, r < 0 ? "failed" : r ? "found" : "missing");
+		trace(fn, name, r);
 	return r;
 }
 

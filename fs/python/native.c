@@ -2,13 +2,13 @@
 /* C functions for Python: see native.h. */
 #include "python/native.h"
 
-#include "hooks/hooks.h"
-#include "python/provider.h"
-#include "python/trunk.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "hooks/hooks.h"
+#include "python/provider.h"
+#include "python/trunk.h"
 
 /* Where a backend's shared object lies: beside the directory of its Python providers. */
 static const struct trunk_place native_places[] = {

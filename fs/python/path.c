@@ -5,11 +5,11 @@
  */
 #include "python/path.h"
 
-#include "python/trunk.h"
-
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+
+#include "python/trunk.h"
 
 /* What every object of a view has, and nothing else: the name of the file behind it. */
 #define VIEW_XATTR "user.specfs.origin"

@@ -6,12 +6,13 @@
  */
 #include "python/provider.h"
 
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
 #include "hooks/hooks.h"
 #include "python/native.h"
 #include "python/trunk.h"
-
-#include <string.h>
-#include <sys/stat.h>
 
 struct provider {
 	PyObject *module;  /* NULL: absent or broken */
@@ -176,13 +177,21 @@ static bool keep_failure(struct state *st, struct provider *p)
 	return true;
 }
 
-static void trace_provider(struct provider *p, PyObject *backend)
+static void trace_provider(struct state *st, struct provider *p, PyObject *backend)
 {
+	cleanup_py PyObject *bytes = NULL, *text = NULL;
+
+	if (!st->tracing)
+		return;
 	if (p->module)
-		py_trace("backend '%U': provider %R", backend, p->module);
+		text = PyUnicode_FromFormat("backend '%U': provider %R", backend, p->module);
 	else
-		py_trace("backend '%U': %s", backend,
-			 p->broken ? "provider is broken" : "no provider");
+		text = PyUnicode_FromFormat("backend '%U': %s", backend,
+					    p->broken ? "provider is broken" : "no provider");
+	bytes = text ? PyUnicode_AsUTF8String(text) : NULL;
+	if (bytes)
+		log_info("hooks: %s", PyBytes_AsString(bytes));
+	PyErr_Clear(); /* a trace that cannot be written changes nothing */
 }
 
 /*
@@ -214,8 +223,7 @@ static int provider_load(struct state *st, struct provider **ret, PyObject **ret
 	p->lazy = p->module && !PyModule_CheckExact(p->module);
 	if (p->module && PyModule_Check(p->module))
 		p->dict = py_ref(PyModule_GetDict(p->module));
-	if (st->tracing)
-		trace_provider(p, backend);
+	trace_provider(st, p, backend);
 	*ret = steal_ptr(&p);
 	return 1;
 }

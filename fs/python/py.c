@@ -2,28 +2,8 @@
 /* Small helpers over Python's C API: see py.h. They know nothing of hooks. */
 #include "python/py.h"
 
-#include "base/log.h"
-
 #include <errno.h>
-#include <stdarg.h>
 #include <sys/stat.h>
-
-void py_trace(const char *format, ...)
-{
-	PyObject *exc = PyErr_Occurred() ? py_take_exception() : NULL;
-	cleanup_py PyObject *text = NULL, *bytes = NULL;
-	va_list ap;
-
-	va_start(ap, format);
-	text = PyUnicode_FromFormatV(format, ap);
-	va_end(ap);
-	bytes = text ? PyUnicode_AsUTF8String(text) : NULL;
-	if (bytes)
-		log_info("hooks: %s", PyBytes_AsString(bytes));
-	PyErr_Clear(); /* a trace that cannot be written changes nothing */
-	if (exc)
-		py_raise(exc);
-}
 
 int py_dict_get(PyObject *dict, PyObject *key, PyObject **ret)
 {

@@ -38,9 +38,6 @@ static inline PyObject *py_ref(PyObject *o)
 	return o;
 }
 
-/** py_trace - log a line about hooks; @format as for PyUnicode_FromFormat(). Keeps the exception */
-void py_trace(const char *format, ...);
-
 /** py_dict_get - 1 and a new reference, 0 if @dict has no @key, -1 with an exception set */
 int py_dict_get(PyObject *dict, PyObject *key, PyObject **ret);
 

@@ -5,13 +5,13 @@
  */
 #include "python/trunk.h"
 
-#include "base/fd.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "base/fd.h"
 
 #define MARKER "FLAGTREE_BACKEND"
 #define MARKER_MAX_BYTES 4096

@@ -3,10 +3,10 @@
  * Prints what a look-up costs in C, in nanoseconds, as "hit miss call": the best of some rounds
  * that take turns. SPECFS_HOOKS names the provider of the tests. A part of scripts/bench-hooks.
  */
-#include "specfs/hooks.h"
-
 #include <stdio.h>
 #include <time.h>
+
+#include "specfs/hooks.h"
 
 #define ROUNDS 20
 #define TIMES 200000

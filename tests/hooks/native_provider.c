@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A backend's hooks.so for the tests: one function for Python and one for C alone. */
-#include "specfs/hooks.h"
-
 #include <Python.h>
+
+#include "specfs/hooks.h"
 
 static PyObject *count(PyObject *self, PyObject *args, PyObject *kwargs)
 {

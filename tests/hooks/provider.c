@@ -3,9 +3,9 @@
  * A backend's shared object for the tests. WHICH chooses a right one (0), one of another layout (1)
  * or a shared object that is no provider (2).
  */
-#include "specfs/hooks.h"
-
 #include <string.h>
+
+#include "specfs/hooks.h"
 
 #if WHICH == 0
 static int lower_size(const char *name, int scale)

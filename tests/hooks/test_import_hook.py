@@ -88,20 +88,6 @@ _flagtree_spec.remove_import_hook()
 print(_flagtree_spec in sys.meta_path)
 """ + USE), "1\nFalse\n" + PLAIN)
 
-    def test_trunk_module_from_before_the_switch(self):
-        tree = self.bare({**DEMO, "user.py": ""}, boot=False)
-        provider = os.path.join(tree.package, "spec/demo/triton/user.py")
-        os.unlink(provider)
-        os.link(os.path.join(tree.package, "user.py"), provider)
-        self.assertEqual(self.out(tree, f"""
-import sys, triton.user
-sys.path.insert(0, {os.path.dirname(EXTENSION)!r})
-import _flagtree_spec
-_flagtree_spec.install_import_hook()
-import triton.spec.demo.triton.testing, triton.spec.demo.triton.user as provider
-print(triton.testing.both(), triton.user.use.__module__, provider.use.__module__)
-        """), "('demo nvsmi', 'trunk tflops') triton.user triton.spec.demo.triton.user")
-
     def test_package_looks_like_itself(self):
         tree = self.bare(DEMO)
         self.assertEqual(self.out(tree, f"""

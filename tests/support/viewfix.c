@@ -275,6 +275,25 @@ int vf_rmdir(struct viewfix *f, const char *path)
 	return r < 0 ? r : change_rmdir(f->v, path, &found);
 }
 
+int vf_rename(struct viewfix *f, const char *from, const char *to, unsigned flags)
+{
+	struct found from_f;
+	struct found to_f;
+	struct found parent;
+	char *dir = NULL;
+	int there = stack_lookup(&f->v->stack, to, &to_f);
+	int r = stack_lookup(&f->v->stack, from, &from_f);
+
+	if (!r && there < 0 && there != -ENOENT)
+		r = there;
+	if (!r)
+		r = parent_of(f, to, &dir, &parent);
+	if (!r)
+		r = change_rename(f->v, from, &from_f, to, there ? NULL : &to_f, &parent, flags);
+	free(dir);
+	return r;
+}
+
 int vf_link(struct viewfix *f, const char *from, const char *to)
 {
 	struct found found;

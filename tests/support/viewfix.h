@@ -53,6 +53,7 @@ int vf_mkdir(struct viewfix *f, const char *path);
 int vf_symlink(struct viewfix *f, const char *path, const char *text);
 int vf_rm(struct viewfix *f, const char *path);
 int vf_rmdir(struct viewfix *f, const char *path);
+int vf_rename(struct viewfix *f, const char *from, const char *to, unsigned flags);
 int vf_link(struct viewfix *f, const char *from, const char *to);
 int vf_chmod(struct viewfix *f, const char *path, mode_t mode);
 

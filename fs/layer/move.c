@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Renaming in place: see move.h. In scratch a whiteout may have to appear at the old name; an
+ * exchange with one lets both happen at once.
+ */
+#include "layer/move.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "layer/base.h"
+#include "layer/copyup.h"
+#include "layer/mark.h"
+#include "layer/remove.h"
+#include "layer/whiteout.h"
+
+/* Both ends in one layer, or in two of one file system. */
+struct ends {
+	int from_dir;
+	int to_dir;
+	const char *from;
+	const char *to;
+};
+
+static void ends_clear(struct ends *e)
+{
+	if (e->from_dir >= 0)
+		close(e->from_dir);
+	if (e->to_dir >= 0)
+		close(e->to_dir);
+}
+
+#define cleanup_ends CLEANUP(ends_clear)
+
+static int ends_open(const struct move *m, unsigned from, unsigned to, struct ends *ret)
+{
+	struct stat a;
+	struct stat b;
+
+	ret->from_dir = copyup_parents(m->v, m->from, from, &ret->from);
+	if (ret->from_dir < 0)
+		return ret->from_dir;
+	ret->to_dir = copyup_parents(m->v, m->to, to, &ret->to);
+	if (ret->to_dir < 0)
+		return ret->to_dir;
+	if (fstat(ret->from_dir, &a) < 0 || fstat(ret->to_dir, &b) < 0)
+		return -errno;
+	return a.st_dev == b.st_dev ? 0 : -EXDEV;
+}
+
+static int rename_ends(const struct ends *e, unsigned flags)
+{
+	return renameat2(e->from_dir, e->from, e->to_dir, e->to, flags) < 0 ? -errno : 0;
+}
+
+/* Where no RENAME_NOREPLACE is known, a look must do. */
+static int rename_to_free(const struct ends *e)
+{
+	int r = rename_ends(e, RENAME_NOREPLACE);
+	struct stat st;
+
+	if (r != -EINVAL && r != -ENOSYS)
+		return r;
+	if (!fstatat(e->to_dir, e->to, &st, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	return rename_ends(e, 0);
+}
+
+/* In scratch, the new name's slot may hold a directory that the view does not show. */
+static int clear_scratch_slot(const struct move *m)
+{
+	struct object o;
+	const char *name;
+	cleanup_fd int dir = copyup_parents(m->v, m->to, 0, &name);
+
+	if (dir < 0)
+		return dir;
+	if (m->to_f || object_stat(dir, name, &o) < 0 || !S_ISDIR(o.st.st_mode))
+		return 0;
+	return whiteout_take_dir(m->v, m->to);
+}
+
+/* Rename in scratch with a whiteout left behind; nothing is seen at the new name before. */
+static int rename_leaving_whiteout(const struct move *m, const struct ends *e)
+{
+	bool was = whiteout_is(e->to_dir, e->to);
+	int r = was ? 0 : whiteout_put(m->v, m->to);
+
+	if (r < 0)
+		return r;
+	r = rename_ends(e, RENAME_EXCHANGE);
+	if (r == -EINVAL || r == -ENOSYS) {
+		r = whiteout_drop(m->v, m->to); /* a directory can't replace it */
+		if (!r)
+			r = rename_ends(e, 0);
+		if (!r)
+			r = whiteout_put(m->v, m->from);
+	}
+	if (r < 0 && !was)
+		(void)whiteout_drop(m->v, m->to); /* as it was; @r tells what failed */
+	return r;
+}
+
+/* Marks of a directory that were changed for its new name. */
+struct marks {
+	bool opaque_set;
+	bool implied_removed;
+};
+
+/* What a directory needs before it can have another name in scratch. */
+static int prepare_dir(const struct move *m, const struct ends *e, struct marks *ret)
+{
+	cleanup_fd int fd = openat(e->from_dir, e->from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	bool opaque;
+	bool implied;
+	int r = 0;
+
+	if (fd < 0)
+		return -errno;
+	mark_read_dir(e->from_dir, e->from, &opaque, &implied);
+	if (!opaque && stack_has_below(&m->v->stack, m->to, 0)) {
+		r = mark_set(fd, MARK_OPAQUE);
+		ret->opaque_set = !r;
+	}
+	if (!r && implied) {
+		r = mark_remove(fd, MARK_IMPLIED);
+		ret->implied_removed = !r;
+	}
+	return r;
+}
+
+/* The rename failed: the directory is as it was. */
+static void restore_marks(const struct ends *e, const struct marks *changed)
+{
+	cleanup_fd int fd = openat(e->from_dir, e->from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	/* the caller tells what failed */
+	if (fd >= 0 && changed->opaque_set)
+		(void)mark_remove(fd, MARK_OPAQUE);
+	if (fd >= 0 && changed->implied_removed)
+		(void)mark_set(fd, MARK_IMPLIED);
+}
+
+/* A directory can't replace a whiteout by a plain rename. */
+static int rename_dir_over_whiteout(const struct move *m, const struct ends *e)
+{
+	int r = rename_ends(e, RENAME_EXCHANGE);
+
+	if (r == -EINVAL || r == -ENOSYS) {
+		if (unlinkat(e->to_dir, e->to, 0) < 0)
+			return -errno;
+		return rename_ends(e, 0);
+	}
+	return r < 0 ? r : whiteout_drop(m->v, m->from);
+}
+
+static int rename_in_scratch(const struct move *m, const struct ends *e)
+{
+	bool below = stack_has_below(&m->v->stack, m->from, 0);
+	int r;
+
+	if (below && !m->to_f)
+		return rename_leaving_whiteout(m, e);
+	if (m->is_dir && whiteout_is(e->to_dir, e->to))
+		return rename_dir_over_whiteout(m, e);
+	r = rename_ends(e, 0);
+	return r < 0 || !below ? r : whiteout_put(m->v, m->from);
+}
+
+static int move_in_scratch(const struct move *m)
+{
+	cleanup_ends struct ends e = { .from_dir = -1, .to_dir = -1 };
+	struct marks changed = { 0 };
+	int r = clear_scratch_slot(m);
+
+	if (!r)
+		r = ends_open(m, 0, 0, &e);
+	if (!r && m->is_dir)
+		r = prepare_dir(m, &e, &changed);
+	if (!r)
+		r = rename_in_scratch(m, &e);
+	if (r < 0 && e.from_dir >= 0 && (changed.opaque_set || changed.implied_removed))
+		restore_marks(&e, &changed);
+	return r;
+}
+
+/* Hide what lies below the old name. Before the rename if that leaves the object itself visible. */
+static int hide_before(const struct move *m, unsigned layer, bool *ret_after)
+{
+	bool whiteout;
+
+	*ret_after = false;
+	if (!stack_has_below(&m->v->stack, m->from, layer))
+		return 0;
+	if (m->v->stack.hides[layer])
+		return remove_hide_below(m->v, m->from, m->is_dir, layer, &whiteout);
+	*ret_after = true;
+	return 0;
+}
+
+/* The file that a new specialization replaces is where its text comes from. */
+static int record_base(const struct move *m)
+{
+	if (!m->to_f || m->to_f->layer == m->dest || !S_ISREG(m->from_f->obj.st.st_mode))
+		return 0;
+	return base_record_new(&m->v->stack, m->dest, m->to);
+}
+
+/* The number that scratch kept for a file is no matter of other layers. */
+static void drop_kept_ino(const struct ends *e)
+{
+	cleanup_fd int fd = openat(e->to_dir, e->to, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)mark_remove(fd, MARK_INO); /* nobody reads it there */
+}
+
+/* Rename from layer @from into @m->dest, which is not scratch; whiteouts above it go first. */
+static int rename_in_layers(const struct move *m, unsigned from)
+{
+	cleanup_ends struct ends e = { .from_dir = -1, .to_dir = -1 };
+	int r = ends_open(m, from, m->dest, &e);
+
+	if (!r)
+		r = record_base(m);
+	if (!r)
+		r = whiteout_drop(m->v, m->to);
+	if (r < 0)
+		return r;
+	if (m->to_f && m->to_f->layer == m->dest)
+		r = rename_ends(&e, 0);
+	else
+		r = rename_to_free(&e);
+	if (!r && !from && !m->is_dir)
+		drop_kept_ino(&e);
+	return r == -EEXIST ? -ESTALE : r; /* the layer got one of its own meanwhile */
+}
+
+/* Scratch's part of a directory follows the one that has just been renamed in its own layer. */
+static int follow_in_scratch(const struct move *m)
+{
+	cleanup_ends struct ends e = { .from_dir = -1, .to_dir = -1 };
+	int r = clear_scratch_slot(m);
+
+	if (!r)
+		r = ends_open(m, 0, 0, &e);
+	return r < 0 ? r : rename_ends(&e, 0);
+}
+
+static void rename_back(const struct move *m, unsigned layer)
+{
+	cleanup_ends struct ends e = { .from_dir = -1, .to_dir = -1 };
+
+	if (!m->to_f && !ends_open(m, layer, m->dest, &e))
+		(void)renameat2(e.to_dir, e.to, e.from_dir, e.from, RENAME_NOREPLACE);
+}
+
+/* From scratch into another layer of the same file system: the old name may need a whiteout. */
+static int move_out_of_scratch(const struct move *m)
+{
+	bool below = stack_has_below(&m->v->stack, m->from, 0);
+	int r = rename_in_layers(m, 0);
+
+	return r < 0 || !below ? r : whiteout_put(m->v, m->from);
+}
+
+/* From another layer into scratch, of the same file system. */
+static int move_into_scratch(const struct move *m)
+{
+	cleanup_ends struct ends e = { .from_dir = -1, .to_dir = -1 };
+	unsigned layer = m->remove.layer;
+	bool whiteout;
+	bool after;
+	int r = clear_scratch_slot(m);
+
+	if (!r)
+		r = ends_open(m, layer, 0, &e);
+	if (!r)
+		r = hide_before(m, layer, &after);
+	if (!r)
+		r = rename_ends(&e, 0);
+	return r < 0 || !after ? r : remove_hide_below(m->v, m->from, m->is_dir, layer, &whiteout);
+}
+
+static int move_between_layers(const struct move *m)
+{
+	unsigned layer = m->remove.layer;
+	bool whiteout;
+	bool after;
+	int r = hide_before(m, layer, &after);
+
+	if (!r)
+		r = rename_in_layers(m, layer);
+	if (r < 0)
+		return r;
+	if (m->is_dir && m->from_f->parts & 1)
+		r = follow_in_scratch(m);
+	if (!r && after)
+		r = remove_hide_below(m->v, m->from, m->is_dir, layer, &whiteout);
+	if (r < 0)
+		rename_back(m, layer);
+	return r;
+}
+
+/* Which renames a layer can do by itself. */
+static bool is_possible(const struct move *m)
+{
+	uint64_t own = UINT64_C(1) << m->remove.layer;
+
+	if (m->remove.layer == m->dest)
+		return !m->is_dir || !(m->from_f->parts & ~(own | 1));
+	/* a directory may hold what the other layer must not have, a link need another text */
+	return S_ISREG(m->from_f->obj.st.st_mode);
+}
+
+int move_in_place(const struct move *m)
+{
+	if (!is_possible(m))
+		return -EXDEV;
+	if (!m->remove.layer)
+		return m->dest ? move_out_of_scratch(m) : move_in_scratch(m);
+	return m->dest ? move_between_layers(m) : move_into_scratch(m);
+}

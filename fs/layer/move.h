@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The two ways to do a rename whose route is known: in place, by the layers' own rename, and by
+ * copying. Both leave the old name, the new one or both after a crash, never neither.
+ */
+#ifndef SPECFS_LAYER_MOVE_H
+#define SPECFS_LAYER_MOVE_H
+
+#include "layer/view.h"
+
+struct move {
+	struct view *v;
+	const char *from;
+	const struct found *from_f;
+	const char *to;
+	const struct found *to_f; /* what @to shows, or NULL; never a directory */
+	struct route remove;	  /* of the old name */
+	unsigned dest;		  /* layer that takes the new name */
+	bool is_dir;
+};
+
+/**
+ * move_in_place - do it by renaming in the layers themselves
+ *
+ * Returns 0, -EXDEV if it can't be done this way (nothing has changed then), or another errno.
+ */
+int move_in_place(const struct move *m);
+
+/** move_by_copy - copy to the destination, publish the copy, then take the old name away */
+int move_by_copy(const struct move *m);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Renaming by copying: see move.h. The copy is complete, and on disk where people's directories are
+ * concerned, before the new name shows it; only then does the old name go.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "layer/base.h"
+#include "layer/copytree.h"
+#include "layer/copyup.h"
+#include "layer/interim.h"
+#include "layer/mark.h"
+#include "layer/move.h"
+#include "layer/remove.h"
+#include "layer/whiteout.h"
+
+/* Is directory @fd inside a directory that @m moves, by the layers' own account? 1, 0 or errno. */
+static int is_inside(const struct move *m, const struct dirset *parts, int fd)
+{
+	cleanup_fd int dir = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	struct stat here;
+	struct stat above;
+
+	if (dir < 0 || fstat(dir, &here) < 0)
+		return -errno;
+	for (;;) {
+		int up;
+
+		for (unsigned i = 0; i < m->v->stack.n; i++) {
+			struct stat st;
+
+			if (parts->fd[i] >= 0 && !fstat(parts->fd[i], &st) &&
+			    st.st_dev == here.st_dev && st.st_ino == here.st_ino)
+				return 1;
+		}
+		up = openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (up < 0)
+			return -errno;
+		close(dir);
+		dir = up;
+		if (fstat(dir, &above) < 0)
+			return -errno;
+		if (above.st_dev == here.st_dev && above.st_ino == here.st_ino)
+			return 0; /* the root of everything */
+		here = above;
+	}
+}
+
+/* One layer's directory may be seen at two places: it must not be copied into itself. */
+static int check_not_inside(const struct move *m, int parent)
+{
+	cleanup_dirset struct dirset parts;
+	int r;
+
+	dirset_init(&parts);
+	if (!m->is_dir)
+		return 0;
+	r = stack_open_dir(&m->v->stack, m->from, m->from_f->parts, &parts);
+	if (!r)
+		r = is_inside(m, &parts, parent);
+	return r > 0 ? -EINVAL : r;
+}
+
+static int sync_copy(const struct move *m, const struct interim *i)
+{
+	cleanup_fd int fd = -1;
+
+	if (!m->dest || S_ISLNK(m->from_f->obj.st.st_mode))
+		return 0;
+	if (!S_ISREG(m->from_f->obj.st.st_mode) && !m->is_dir)
+		return 0;
+	fd = openat(i->dir_fd, i->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return (m->is_dir ? syncfs(fd) : fsync(fd)) < 0 ? -errno : 0;
+}
+
+/* Nothing old may show in a directory that comes to a name which has something below. */
+static int mark_copy(const struct move *m, const struct interim *i)
+{
+	cleanup_fd int fd = -1;
+
+	if (!m->is_dir || m->dest || !stack_has_below(&m->v->stack, m->to, 0))
+		return 0;
+	fd = openat(i->dir_fd, i->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : mark_set(fd, MARK_OPAQUE);
+}
+
+static int make_copy(const struct move *m, const struct interim *i, struct copied_list *list)
+{
+	int r = copytree(m->v, m->from, m->from_f, m->to, m->dest, i->dir_fd, i->name, list);
+
+	if (!r)
+		r = mark_copy(m, i);
+	if (!r)
+		r = sync_copy(m, i);
+	if (!r && m->to_f && m->to_f->layer != m->dest && S_ISREG(m->from_f->obj.st.st_mode))
+		r = base_record_new(&m->v->stack, m->dest, m->to);
+	return r;
+}
+
+/* How the copy was published, for taking it back. */
+enum published { PUBLISHED_NEW, PUBLISHED_SWAPPED };
+
+static int publish(const struct move *m, struct interim *i, int parent, const char *name,
+		   enum published *ret)
+{
+	struct stat st;
+	bool there = !fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW);
+	int r;
+
+	*ret = PUBLISHED_NEW;
+	if (there && (!m->dest || (m->to_f && m->to_f->layer == m->dest))) {
+		*ret = PUBLISHED_SWAPPED;
+		r = renameat2(i->dir_fd, i->name, parent, name, RENAME_EXCHANGE) < 0 ? -errno : 0;
+		if (r != -EINVAL && r != -ENOSYS)
+			return r;
+		*ret = PUBLISHED_NEW;
+		return interim_publish_over(i, parent, name);
+	}
+	r = whiteout_drop(m->v, m->to);
+	if (!r)
+		r = interim_publish_new(i, parent, name);
+	return r == -EEXIST ? -ESTALE : r; /* the layer got one of its own meanwhile */
+}
+
+/* The old name could not be taken away: the new one goes again. */
+static void take_back(const struct interim *i, int parent, const char *name, enum published how)
+{
+	if (how == PUBLISHED_SWAPPED)
+		(void)renameat2(i->dir_fd, i->name, parent, name, RENAME_EXCHANGE);
+	else
+		(void)workdir_remove_tree(parent, name);
+	/* the caller tells what failed */
+}
+
+/* Is the object still the one, in the state, that was copied? */
+static bool is_as_copied(const struct object *now, const struct copied *c)
+{
+	if (!object_same(now, &c->obj))
+		return false;
+	return !S_ISREG(now->st.st_mode) || (now->st.st_size == c->obj.st.st_size &&
+					     now->st.st_mtim.tv_sec == c->obj.st.st_mtim.tv_sec &&
+					     now->st.st_mtim.tv_nsec == c->obj.st.st_mtim.tv_nsec);
+}
+
+/* Remove from its own layer what was copied, unless it has changed since. */
+static void purge(const struct move *m, const struct copied_list *list, unsigned layer)
+{
+	for (size_t k = 0; k < list->n; k++) {
+		const struct copied *c = &list->v[k];
+		struct object now;
+		const char *name;
+		cleanup_fd int dir = -1;
+
+		if (c->layer != layer || !c->removable)
+			continue;
+		dir = copyup_parents(m->v, c->path, layer, &name);
+		/* what can't go stays where it is, and is hidden as a whole below */
+		if (dir >= 0 && !object_stat(dir, name, &now) && is_as_copied(&now, c))
+			(void)unlinkat(dir, name, S_ISDIR(now.st.st_mode) ? AT_REMOVEDIR : 0);
+	}
+}
+
+/* Take the old directory away along its route. */
+static int remove_old_dir(const struct move *m, const struct copied_list *list)
+{
+	unsigned layer = m->remove.layer;
+	bool whiteout = false;
+	struct found left;
+	int r = 0;
+
+	if (!m->remove.in_place && !layer)
+		return whiteout_put(m->v, m->from);
+	if (!m->remove.in_place)
+		r = remove_hide(m->v, m->from, true, layer);
+	else if (layer)
+		r = remove_hide_below(m->v, m->from, true, layer, &whiteout);
+	if (r < 0)
+		return r;
+	if (m->remove.in_place && layer)
+		purge(m, list, layer);
+	if (!whiteout && m->from_f->parts & 1)
+		r = stack_has_below(&m->v->stack, m->from, 0) ? whiteout_put(m->v, m->from)
+							      : whiteout_take_dir(m->v, m->from);
+	/* something that could not go, or that nobody copied */
+	if (!r && !whiteout && stack_lookup(&m->v->stack, m->from, &left) == 0)
+		r = whiteout_put(m->v, m->from);
+	return r;
+}
+
+static int remove_old(const struct move *m, const struct copied_list *list)
+{
+	struct found now;
+	int r;
+
+	if (m->is_dir)
+		return remove_old_dir(m, list);
+	if (m->remove.in_place) {
+		r = stack_lookup(&m->v->stack, m->from, &now);
+		if (r < 0)
+			return r == -ENOENT ? -ESTALE : r;
+		if (!is_as_copied(&now.obj, &list->v[0]))
+			return -EBUSY; /* written to since it was copied */
+	}
+	return remove_file(m->v, m->from, m->from_f, &m->remove);
+}
+
+int move_by_copy(const struct move *m)
+{
+	const char *name;
+	cleanup_fd int parent = copyup_parents(m->v, m->to, m->dest, &name);
+	cleanup_interim struct interim i = INTERIM_INIT;
+	cleanup_copied_list struct copied_list list = { 0 };
+	enum published how;
+	int r;
+
+	if (parent < 0)
+		return parent;
+	r = check_not_inside(m, parent);
+	if (!r)
+		r = interim_begin(m->v, m->dest, m->to, parent, &i);
+	if (!r)
+		r = make_copy(m, &i, &list);
+	if (!r)
+		r = publish(m, &i, parent, name, &how);
+	if (r < 0)
+		return r;
+	r = remove_old(m, &list);
+	if (r < 0)
+		take_back(&i, parent, name, how);
+	return r;
+}
