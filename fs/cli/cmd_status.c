@@ -152,43 +152,60 @@ static void print_layers(const json_t *layers)
 	}
 }
 
-static void print_counters(json_t *counters)
+/* Whatever numbers the daemon keeps under @key: "requests  lookup 12, getattr 3" */
+static void print_numbers(const char *key, json_t *numbers)
 {
-	const char *key;
+	const char *name;
 	json_t *value;
+	bool first = true;
 
-	json_object_foreach(counters, key, value)
-		if (json_is_integer(value))
-			printf("  %-10s %s %" JSON_INTEGER_FORMAT "\n", "counter", key,
-			       json_integer_value(value));
+	json_object_foreach(numbers, name, value) {
+		if (!json_is_integer(value))
+			continue;
+		printf(first ? "  %-10s " : ", ", key);
+		print_text(name);
+		printf(" %" JSON_INTEGER_FORMAT, json_integer_value(value));
+		first = false;
+	}
+	if (!first)
+		printf("\n");
 }
 
-/* "2 new, 1 changed" of the items' member "change" */
-static void print_sums(const char *head, const json_t *list, const char *const *changes)
+/* A kind of item: its "change", and what is said of their number. */
+struct kind {
+	const char *change;
+	const char *sum;
+};
+
+/* "changes in scratch: 2 new, 1 changed" */
+static void print_sums(const char *head, const json_t *list, const struct kind *kinds)
 {
 	const char *sep = " ";
 
 	printf("%s:", head);
-	for (; *changes; changes++) {
+	for (; kinds->change; kinds++) {
 		size_t n = 0;
 
 		for (size_t i = 0; i < json_array_size(list); i++)
-			n += !strcmp(json_get_text(json_array_get(list, i), "change"), *changes);
+			n += !strcmp(json_get_text(json_array_get(list, i), "change"),
+				     kinds->change);
 		if (n)
-			printf("%s%zu %s", sep, n, *changes);
+			printf("%s%zu %s", sep, n, kinds->sum);
 		if (n)
 			sep = ", ";
 	}
 	printf(json_array_size(list) ? "\n" : " none\n");
 }
 
-static void print_items(const json_t *list)
+/* @root: sources below it are told relative to it */
+static void print_items(const json_t *list, const char *root)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *o = json_array_get(list, i);
 		const char *type = json_get_text(o, "type");
 		const char *source = json_get_text(o, "source");
 		const json_t *files = json_object_get(o, "files");
+		const char *below = root && source ? abs_below(source, root) : NULL;
 
 		printf("  %-10s ", json_get_text(o, "change"));
 		print_text(json_get_text(o, "path"));
@@ -199,7 +216,7 @@ static void print_items(const json_t *list)
 			       json_integer_value(files) == 1 ? "" : "s");
 		if (source) {
 			printf("  from ");
-			print_text(source);
+			print_text(below ? below : source);
 		}
 		printf("\n");
 	}
@@ -221,26 +238,36 @@ static void print_chain(const json_t *o)
 
 static void tell_text(const json_t *o)
 {
-	static const char *const changes[] = { "new", "changed", "replaced", "deleted", NULL };
-	static const char *const specs[] = { "replaces", "adds", "covered", "hides", NULL };
+	static const struct kind changes[] = {
+		{ "new", "new" }, { "changed", "changed" }, { "replaced", "replaced" },
+		{ "deleted", "deleted" }, { NULL, NULL },
+	};
+	static const struct kind specs[] = {
+		{ "replaces", "instead of trunk's" }, { "adds", "more than trunk has" },
+		{ "covered", "covered by a higher layer" }, { "hides", "hidden" }, { NULL, NULL },
+	};
+	json_t *cache = json_object_get(o, "cache");
+	const char *root = json_get_text(o, "root");
 	const char *why = json_get_text(o, "why");
 
 	print_text(json_get_text(o, "mountpoint") ? json_get_text(o, "mountpoint") : "?");
 	printf(": %s\n", json_get_text(o, "state"));
-	print_line("root", json_get_text(o, "root"));
+	print_line("root", root);
 	print_chain(o);
 	print_line("profile", why ? why : json_get_text(o, "profile"));
 	print_number("process", json_object_get(o, "pid"));
 	print_line("version", json_get_text(o, "version"));
 	print_line("scratch", json_get_text(o, "scratch"));
 	print_line("log", json_get_text(o, "log"));
-	print_line("cache", json_get_text(o, "cache"));
+	print_line("cache", json_is_string(cache) ? json_string_value(cache)
+						  : json_get_text(cache, "mode"));
+	print_numbers("", cache);
+	print_numbers("requests", json_object_get(o, "requests"));
 	print_layers(json_object_get(o, "layers"));
-	print_counters(json_object_get(o, "counters"));
 	print_sums("changes in scratch", json_object_get(o, "changes"), changes);
-	print_items(json_object_get(o, "changes"));
+	print_items(json_object_get(o, "changes"), root);
 	print_sums("specializations", json_object_get(o, "specializations"), specs);
-	print_items(json_object_get(o, "specializations"));
+	print_items(json_object_get(o, "specializations"), root);
 }
 
 static int run(void *args, const struct strv *words)

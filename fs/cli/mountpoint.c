@@ -119,7 +119,7 @@ static int check_parent(const char *at)
 	return EXIT_OK;
 }
 
-int plan_mountpoint(const struct mount_table *t, struct plan *p)
+int plan_mountpoint(const struct mount_table *t, const struct plan *p)
 {
 	const char *at = p->mountpoint.buf;
 	struct stat st;
@@ -132,7 +132,6 @@ int plan_mountpoint(const struct mount_table *t, struct plan *p)
 	if (lstat(at, &st) < 0) {
 		if (errno != ENOENT)
 			return fault("mountpoint '%s': %s", at, strerror(errno));
-		p->make_mountpoint = true;
 		return check_parent(at);
 	}
 	if (!S_ISDIR(st.st_mode))

@@ -164,6 +164,7 @@ struct walk {
 	struct strbuf at;       /* absolute, "" is "/" */
 	struct strbuf todo;     /* "a/b/c" */
 	unsigned links;
+	bool may_miss;          /* any tail of the path may be missing */
 };
 
 static void step_up(struct walk *w)
@@ -209,7 +210,7 @@ static int step(const struct mount_table *t, struct walk *w, const char *name, c
 	if (in_view(t, w->at.buf))
 		return 0;
 	if (lstat(w->at.buf, &st) < 0)
-		return errno == ENOENT && !rest[strspn(rest, "/")] ? 0 : -errno;
+		return errno == ENOENT && (w->may_miss || !rest[strspn(rest, "/")]) ? 0 : -errno;
 	return S_ISLNK(st.st_mode) ? follow(w, dir_len, rest) : 0;
 }
 
@@ -234,9 +235,9 @@ static int walk_all(const struct mount_table *t, struct walk *w)
 	return 0;
 }
 
-int path_locate(const struct mount_table *t, const char *path, struct strbuf *ret)
+static int locate(const struct mount_table *t, const char *path, bool may_miss, struct strbuf *ret)
 {
-	struct walk w = { .at = STRBUF_INIT, .todo = STRBUF_INIT };
+	struct walk w = { .at = STRBUF_INIT, .todo = STRBUF_INIT, .may_miss = may_miss };
 	char cwd[PATH_MAX];
 	int r = 0;
 
@@ -258,4 +259,14 @@ int path_locate(const struct mount_table *t, const char *path, struct strbuf *re
 	strbuf_clear(&w.at);
 	strbuf_clear(&w.todo);
 	return r;
+}
+
+int path_locate(const struct mount_table *t, const char *path, struct strbuf *ret)
+{
+	return locate(t, path, false, ret);
+}
+
+int path_locate_new(const struct mount_table *t, const char *path, struct strbuf *ret)
+{
+	return locate(t, path, true, ret);
 }

@@ -63,4 +63,7 @@ const char *abs_below(const char *path, const char *dir);
  */
 int path_locate(const struct mount_table *t, const char *path, struct strbuf *ret);
 
+/** path_locate_new - the same for what will be made: directories on the way may be missing too */
+int path_locate_new(const struct mount_table *t, const char *path, struct strbuf *ret);
+
 #endif

@@ -84,19 +84,39 @@ void options_print_list_help(const struct option_table *t, FILE *out)
 	}
 }
 
-/* Text of an mdoc line: nothing in it may be taken for a macro or an escape. */
+/* One word of mdoc text: nothing in it may be taken for an escape. */
+static void mdoc_word(const char *w, size_t len, struct strbuf *ret)
+{
+	for (; len; len--, w++) {
+		if (*w == '\\')
+			strbuf_adds(ret, "\\e");
+		else if (*w == '-')
+			strbuf_adds(ret, "\\-");
+		else
+			strbuf_addc(ret, *w);
+	}
+}
+
+/* Text in lines; none of them may be taken for a macro. */
 static void mdoc_text(FILE *out, const char *s)
 {
-	if (*s == '.' || *s == '\'')
-		fputs("\\&", out);
-	for (; *s; s++) {
-		if (*s == '\\')
-			fputs("\\e", out);
-		else if (*s == '-')
-			fputs("\\-", out);
-		else
-			fputc(*s, out);
+	cleanup_strbuf struct strbuf line = STRBUF_INIT;
+
+	for (s += strspn(s, " "); *s; s += strspn(s, " ")) {
+		size_t len = strcspn(s, " ");
+
+		if (line.len && line.len + 1 + len > HELP_WIDTH - 4) {
+			fprintf(out, "%s\n", line.buf);
+			strbuf_reset(&line);
+		}
+		if (line.len)
+			strbuf_addc(&line, ' ');
+		else if (*s == '.' || *s == '\'')
+			strbuf_adds(&line, "\\&");
+		mdoc_word(s, len, &line);
+		s += len;
 	}
+	fprintf(out, "%s.\n", line.buf);
 }
 
 /* "BACKEND[,BACKEND...]" or "auto|strict" is set as one literal argument. */
@@ -126,7 +146,6 @@ void options_print_mdoc(const struct option_table *t, bool as_list, FILE *out)
 		mdoc_item(&t->rows[i], as_list, out);
 		row_sentence(&t->rows[i], &text);
 		mdoc_text(out, text.buf);
-		fprintf(out, ".\n");
 	}
 	fprintf(out, ".El\n");
 }

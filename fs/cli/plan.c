@@ -80,19 +80,6 @@ static int set_session(const struct mount_args *a, struct plan *p)
 	return set_cache(a, s);
 }
 
-static int check_fuse(void)
-{
-	cleanup_fd int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-
-	if (fd >= 0)
-		return EXIT_OK;
-	if (errno == EACCES || errno == EPERM)
-		return fault("no permission for /dev/fuse: ask for read and write permission on it "
-			     "(in a container: start it with --device /dev/fuse)");
-	return fault("there is no /dev/fuse: load the kernel's module with 'modprobe fuse', or "
-		     "start the container with --device /dev/fuse --cap-add SYS_ADMIN");
-}
-
 static int locate_overlays(const struct mount_table *t, const struct strv *given, struct diag *d,
 			   struct strv *ret)
 {
@@ -137,8 +124,12 @@ static int set_places(const struct mount_table *t, const struct mount_args *a,
 		r = place_locate(t, "profile", a->profile, d, &p->profile);
 	else if (r >= 0 && a->profile)
 		strbuf_adds(&p->profile, a->profile);
-	if (r >= 0 && a->scratch)
-		r = place_locate(t, "scratch", a->scratch, d, &p->scratch);
+	if (r >= 0 && a->scratch) {
+		r = path_locate_new(t, a->scratch, &p->scratch);
+		if (r < 0)
+			return diag_add(d, r, NULL, 0, "scratch '%s': %s", a->scratch,
+					strerror(-r));
+	}
 	if (r >= 0 && words->n > 1)
 		r = place_locate(t, "mountpoint", words->v[1], d, &p->mountpoint);
 	if (r >= 0 && (strbuf_failed(&p->profile) || strbuf_failed(&p->scratch)))
@@ -271,7 +262,6 @@ int plan_make(const struct mount_args *a, const struct strv *words, struct plan 
 	set_view(a, ret);
 	if (!ret->mountpoint.len)
 		r = default_mountpoint(ret, &a->backends);
-	r = r ? r : check_fuse();
 	r = r ? r : plan_mountpoint(&t, ret);
 	r = r ? r : set_scratch(ret);
 	if (!r && !a->backends.n && !ret->overlays.n)

@@ -35,7 +35,6 @@ struct mount_args {
 struct plan {
 	struct strbuf root;
 	struct strbuf mountpoint;
-	bool make_mountpoint;
 	struct strv overlays;   /* absolute */
 	struct strbuf profile;  /* absolute if it is a path; "" for none */
 	struct strbuf scratch;
@@ -58,7 +57,7 @@ int plan_make(const struct mount_args *a, const struct strv *words, struct plan 
 void plan_clear(struct plan *p);
 
 /** plan_mountpoint - may a view of @p be mounted at its mountpoint? For plan_make() */
-int plan_mountpoint(const struct mount_table *t, struct plan *p);
+int plan_mountpoint(const struct mount_table *t, const struct plan *p);
 
 /** plan_check_layer - is the mountpoint apart from @dir, which the view needs as its @what? */
 int plan_check_layer(const struct plan *p, const char *what, const char *dir);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,14 +101,26 @@ static int check_layers(const struct plan *p, const struct view *v)
 	return EXIT_OK;
 }
 
+/* Left protected (protect_below()) by a daemon whose mount others have cleared away. */
+static void unprotect(const char *at)
+{
+	struct stat st;
+
+	if (lstat(at, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 0222))
+		(void)chmod(at, st.st_mode | 0200); /* fusermount3 tells if it matters */
+}
+
+/* It may also have been there when the plan was made and gone since: with the daemon before us. */
 static int make_mountpoint(struct start *s)
 {
 	const char *at = s->p->mountpoint.buf;
 
-	if (!s->p->make_mountpoint)
+	if (mkdir(at, 0755) < 0) {
+		if (errno != EEXIST)
+			return fault("mountpoint '%s' cannot be made: %s", at, strerror(errno));
+		unprotect(at);
 		return EXIT_OK;
-	if (mkdir(at, 0755) < 0)
-		return fault("mountpoint '%s' cannot be made: %s", at, strerror(errno));
+	}
 	s->made_mountpoint = true;
 	s->below_fd = open(at, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return EXIT_OK;
@@ -228,13 +241,27 @@ static int answer(const struct plan *p, struct session *s, const json_t *record,
 	return EXIT_OK;
 }
 
+/* A signal that comes once the mount is there waits until session_loop() can take it down again. */
+static void hold_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static int mount_and_answer(struct start *st, struct view *v, int facts_fd, int ready_fd)
 {
 	cleanup_diag struct diag d = DIAG_INIT;
 	struct session *s = NULL;
 	json_t *record = NULL;
-	int r = session_new(v, &st->p->session, &d, &s);
+	int r;
 
+	hold_signals();
+	r = session_new(v, &st->p->session, &d, &s);
 	if (r < 0)
 		return fault_diag(&d, r);
 	protect_below(st);
@@ -258,6 +285,8 @@ int serve(const struct plan *p, int facts_fd, int ready_fd)
 	struct view *v = NULL;
 	int r;
 
+	/* whatever the program's file is called: serving.c finds us by this */
+	(void)prctl(PR_SET_NAME, "specfs"); /* cannot fail */
 	/* the directory that we were started in must not stay in use */
 	if (chdir("/") < 0)
 		return fault("cannot leave the working directory: %s", strerror(errno));

@@ -22,7 +22,7 @@ static bool is_specfs(pid_t pid)
 	cleanup_strbuf struct strbuf name = STRBUF_INIT;
 
 	process_name(pid, &name);
-	return !strncmp(name.buf, "specfs", 6) || !strncmp(name.buf, "mount.fuse.spec", 15);
+	return !strcmp(name.buf, "specfs");
 }
 
 /* The record that a running process of ours has for @m. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""bash completes commands, options, backends and mount options, as the program itself tells them."""
+"""bash completes commands, options, backends and mount options, as the program tells them."""
 import os
 import sys
 

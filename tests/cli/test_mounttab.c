@@ -126,6 +126,8 @@ static void links_are_followed_outside(void **state)
 	assert_string_equal(abs_below(f->at.buf, f->dir), "missing");
 	snprintf(path, sizeof(path), "%s/missing/too", f->dir);
 	assert_int_equal(path_locate(&f->t, path, &f->at), -ENOENT);
+	assert_int_equal(path_locate_new(&f->t, path, &f->at), 0);
+	assert_string_equal(abs_below(f->at.buf, f->dir), "missing/too");
 	unlink(link);
 	assert_int_equal(symlink("link", link), 0);
 	assert_int_equal(path_locate(&f->t, link, &f->at), -ELOOP);

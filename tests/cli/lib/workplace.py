@@ -8,12 +8,25 @@ Every mount that a test leaves behind below the place is taken down at its end.
 """
 import json
 import os
+import select
+import shutil
 import signal
+import sys
+import tempfile
 
-from checks import clean_env, equal, run, true
+from checks import clean_env, equal, run, true, wait_for
 from mounted import binary, commit_all, copy_tree, detach, make_tree, remove_tree, temp_base
 
-import tempfile
+
+def run_again_privately(setup):
+    """Root only: run this test again in a mount namespace of its own, after shell text @setup.
+
+    Returns where that cannot be had, and in the second run.
+    """
+    if os.geteuid() == 0 and shutil.which('unshare') and not os.environ.get('SPECFS_TEST_PRIVATE'):
+        os.execvpe('unshare', ['unshare', '-m', 'sh', '-ec', setup + '\nexec "$0" -B "$@"',
+                               sys.executable, *sys.argv],
+                   {**os.environ, 'SPECFS_TEST_PRIVATE': '1'})
 
 
 class Workplace:
@@ -41,6 +54,7 @@ class Workplace:
     def __exit__(self, *failure):
         for at in self.mounts():
             detach(at)
+        wait_for(lambda: not self.daemons(), 'daemons end with their mounts')
         if os.environ.get('SPECFS_TEST_KEEP'):
             print(f'kept: {self.tmp}')
         else:
@@ -107,7 +121,6 @@ def kill(pid):
     fd = os.pidfd_open(pid)
     try:
         signal.pidfd_send_signal(fd, signal.SIGKILL)
-        import select
         true(select.select([fd], [], [], 20)[0], f'process {pid} is gone after SIGKILL')
     finally:
         os.close(fd)
