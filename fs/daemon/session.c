@@ -47,7 +47,10 @@ static int check_device(struct diag *d)
 		return diag_add(d, -EACCES, NULL, 0,
 				"/dev/fuse may not be opened: give it to the container "
 				"(--device /dev/fuse --cap-add SYS_ADMIN)");
-	return 0; /* fusermount3 opens it for us */
+	/* fusermount3 could, but libfuse opens it itself before it asks for help */
+	return diag_add(d, -EACCES, NULL, 0,
+			"no permission for /dev/fuse: it must be readable and writable for you "
+			"(as root: chmod 666 /dev/fuse)");
 }
 
 static bool is_on_path(const char *program)
@@ -169,6 +172,39 @@ static int init(struct session *s, const struct session_options *o)
 	return make_fuse(s, o);
 }
 
+/* What fusermount3 wrote to its stderr, in place of what libfuse made of its failure. */
+static void take_words(int fd)
+{
+	ssize_t n = read(fd, said, sizeof(said) - 1);
+
+	if (n > 0) {
+		said[n] = '\0';
+		said[strcspn(said, "\n")] = '\0';
+	}
+}
+
+/* Mounts; what a helper has to say then is for the caller to tell, in its own line. */
+static int mount_fuse(struct session *s)
+{
+	cleanup_fd int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+	cleanup_fd int in = -1, out = -1;
+	int ends[2], r;
+
+	said[0] = '\0';
+	if (own < 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+		return -errno;
+	in = ends[0];
+	out = ends[1];
+	if (dup2(out, STDERR_FILENO) < 0)
+		return -errno;
+	r = fuse_session_mount(s->fuse, s->mountpoint);
+	if (dup2(own, STDERR_FILENO) < 0)
+		return -errno;
+	if (r < 0)
+		take_words(in);
+	return r < 0 ? -EACCES : 0;
+}
+
 int session_new(struct view *v, const struct session_options *o, struct diag *d,
 		struct session **ret)
 {
@@ -193,10 +229,10 @@ int session_new(struct view *v, const struct session_options *o, struct diag *d,
 	r = init(s, o);
 	if (r < 0)
 		return diag_add(d, r, NULL, 0, "cannot set up the mount: %s", strerror(-r));
-	said[0] = '\0';
-	if (fuse_session_mount(s->fuse, s->mountpoint) < 0)
-		return diag_add(d, -EACCES, NULL, 0, "cannot mount at '%s': %s", s->mountpoint,
-				said[0] ? said : "the kernel refused it");
+	r = mount_fuse(s);
+	if (r < 0)
+		return diag_add(d, r, NULL, 0, "cannot mount at '%s': %s", s->mountpoint,
+				said[0] ? said : strerror(-r));
 	s->mounted = true;
 	*ret = steal_ptr(&s);
 	return 0;
