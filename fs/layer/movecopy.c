@@ -218,7 +218,7 @@ int move_by_copy(const struct move *m)
 	cleanup_fd int parent = copyup_parents(m->v, m->to, m->dest, &name);
 	cleanup_interim struct interim i = INTERIM_INIT;
 	cleanup_copied_list struct copied_list list = { 0 };
-	enum published how;
+	enum published how = PUBLISHED_NEW;
 	int r;
 
 	if (parent < 0)
