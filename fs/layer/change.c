@@ -19,6 +19,7 @@
 #include "layer/interim.h"
 #include "layer/linktext.h"
 #include "layer/mark.h"
+#include "layer/remove.h"
 #include "layer/whiteout.h"
 
 /* What is to be made. */
@@ -176,6 +177,7 @@ static int make(struct view *v, const struct place *p, const struct novelty *n, 
 		return make_over(v, p, n, o, ret_fd);
 	if (r < 0 || p->layer == 0)
 		return r;
+	remove_undo_hide(v, p->path, p->layer, o);
 	r = whiteout_drop(v, p->path);
 	if (r < 0) {
 		(void)remove_object(p->dir_fd, p->name, n->mode); /* @r tells what failed */

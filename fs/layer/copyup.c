@@ -18,6 +18,7 @@
 #include "layer/interim.h"
 #include "layer/linktext.h"
 #include "layer/mark.h"
+#include "layer/remove.h"
 
 /* One copy-up at work. */
 struct job {
@@ -277,6 +278,8 @@ int copyup(struct view *v, const char *path, struct found *f, unsigned to, off_t
 		r = *path ? copy(&j, &o) : copy_root(&j);
 	if (r < 0)
 		return r;
+	if (to && !S_ISDIR(orig.obj.st.st_mode))
+		remove_undo_hide(v, path, to, &o);
 	if (S_ISDIR(orig.obj.st.st_mode))
 		return stack_lookup(&v->stack, path, f);
 	*f = (struct found){ .layer = to, .obj = o, .st = o.st };

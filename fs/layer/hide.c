@@ -18,10 +18,10 @@ enum { HIDE_MAX = 1 << 20 };
 
 struct hide {
 	const struct layer *layer;
-	char *path;                     /* of the file, below the layer's base_fd */
-	pthread_rwlock_t lock;          /* guards what follows */
+	char *path;	       /* of the file, below the layer's base_fd */
+	pthread_rwlock_t lock; /* guards what follows */
 	bool loaded;
-	struct object seen;             /* the file's stat when it was read; all zero: there was
+	struct object seen; /* the file's stat when it was read; all zero: there was
 					 * none */
 	struct strv patterns;
 };
@@ -68,8 +68,7 @@ static void look(const struct hide *h, struct object *ret)
 static bool unchanged(const struct object *a, const struct object *b)
 {
 	return a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev &&
-	       a->st.st_size == b->st.st_size &&
-	       a->st.st_ctim.tv_sec == b->st.st_ctim.tv_sec &&
+	       a->st.st_size == b->st.st_size && a->st.st_ctim.tv_sec == b->st.st_ctim.tv_sec &&
 	       a->st.st_ctim.tv_nsec == b->st.st_ctim.tv_nsec;
 }
 
@@ -165,14 +164,31 @@ static int exact_line(const char *rel, bool is_dir, struct strbuf *ret)
 	return strbuf_failed(ret);
 }
 
-/* Write the list with one more line; the write lock is held. */
-static int append_line(struct hide *h, const char *rel, bool is_dir)
+/* Publish a new list; the write lock is held. */
+static int write_list(struct hide *h, const struct strbuf *text)
 {
-	cleanup_strbuf struct strbuf text = STRBUF_INIT;
 	cleanup_fd int dir = -1;
 	char tmp[48];
 	const char *name;
 	struct object now;
+	int r;
+
+	dir = fd_open_parent(h->layer->base_fd, h->path, &name);
+	if (dir < 0)
+		return dir;
+	snprintf(tmp, sizeof(tmp), ".specfs-tmp.hide.%d", (int)getpid());
+	(void)unlinkat(dir, tmp, 0); /* one that a crash has left; usually there is none */
+	r = fd_replace_file(dir, name, tmp, 0644, text->buf, text->len);
+	if (r < 0)
+		return r;
+	look(h, &now);
+	return reload(h, &now);
+}
+
+/* Write the list with one more line; the write lock is held. */
+static int append_line(struct hide *h, const char *rel, bool is_dir)
+{
+	cleanup_strbuf struct strbuf text = STRBUF_INIT;
 	int r = read_text(h, &text);
 
 	if (r < 0)
@@ -180,17 +196,7 @@ static int append_line(struct hide *h, const char *rel, bool is_dir)
 	if (text.len && text.buf[text.len - 1] != '\n')
 		strbuf_addc(&text, '\n');
 	r = exact_line(rel, is_dir, &text);
-	if (r < 0)
-		return r;
-	dir = fd_open_parent(h->layer->base_fd, h->path, &name);
-	if (dir < 0)
-		return dir;
-	snprintf(tmp, sizeof(tmp), ".specfs-tmp.hide.%d", (int)getpid());
-	r = fd_replace_file(dir, name, tmp, 0644, text.buf, text.len);
-	if (r < 0)
-		return r;
-	look(h, &now);
-	return reload(h, &now);
+	return r < 0 ? r : write_list(h, &text);
 }
 
 int hide_add(struct hide *h, const char *rel, bool is_dir)
@@ -202,6 +208,53 @@ int hide_add(struct hide *h, const char *rel, bool is_dir)
 	pthread_rwlock_wrlock(&h->lock);
 	if (!glob_covers(&h->patterns, rel, is_dir))
 		r = append_line(h, rel, is_dir);
+	pthread_rwlock_unlock(&h->lock);
+	return r;
+}
+
+/* Write the list without @line; the write lock is held. */
+static int remove_line(struct hide *h, const struct strbuf *line)
+{
+	cleanup_strbuf struct strbuf old = STRBUF_INIT;
+	cleanup_strbuf struct strbuf text = STRBUF_INIT;
+	cleanup_fd int dir = -1;
+	const char *name;
+	int r = read_text(h, &old);
+
+	for (const char *p = old.buf; !r && *p;) {
+		size_t len = strcspn(p, "\n");
+
+		len += p[len] == '\n';
+		if (len != line->len || memcmp(p, line->buf, len))
+			strbuf_add(&text, p, len);
+		p += len;
+	}
+	if (!r)
+		r = strbuf_failed(&text);
+	if (r < 0 || text.len == old.len)
+		return r;
+	if (text.len)
+		return write_list(h, &text);
+	r = fd_open_parent(h->layer->base_fd, h->path, &name);
+	if (r >= 0) {
+		dir = r;
+		r = unlinkat(dir, name, 0) < 0 ? -errno : 0;
+	}
+	return r; /* the next look sees that it is gone */
+}
+
+int hide_drop(struct hide *h, const char *rel)
+{
+	cleanup_strbuf struct strbuf line = STRBUF_INIT;
+	int r;
+
+	if (strchr(rel, '\n') || !hide_covers(h, rel, false))
+		return 0;
+	r = exact_line(rel, false, &line);
+	if (r < 0)
+		return r;
+	pthread_rwlock_wrlock(&h->lock);
+	r = remove_line(h, &line);
 	pthread_rwlock_unlock(&h->lock);
 	return r;
 }

@@ -9,6 +9,7 @@
 #include "layer/change.h"
 #include "layer/copyup.h"
 #include "layer/interim.h"
+#include "layer/remove.h"
 #include "layer/whiteout.h"
 
 /* Link the object itself: a spec directory's symlink that is served as a file means that file. */
@@ -63,6 +64,8 @@ static int make_link(struct view *v, const char *from, struct found *f, const ch
 		r = object_stat(dir, name, &o);
 	if (r < 0)
 		return r;
+	if (layer)
+		remove_undo_hide(v, path, layer, &o);
 	f->obj = o;
 	o.st.st_ino = f->st.st_ino;
 	f->st = o.st;

@@ -52,6 +52,17 @@ int remove_hide_below(struct view *v, const char *path, bool is_dir, unsigned la
 	return whiteout_put(v, path);
 }
 
+void remove_undo_hide(struct view *v, const char *path, unsigned layer, const struct object *o)
+{
+	const struct layer *l = &v->stack.layers[layer];
+	const char *rel;
+
+	/* a line that stays hides nothing as long as the object is there */
+	if (v->stack.hides[layer] && rule_place(l->rule, path, &rel) == RULE_INSIDE && *rel &&
+	    !S_ISDIR(o->st.st_mode))
+		(void)hide_drop(v->stack.hides[layer], rel);
+}
+
 int remove_check(struct view *v, const char *path, const struct found *f)
 {
 	struct found now;

@@ -18,6 +18,13 @@ int remove_hide(struct view *v, const char *path, bool is_dir, unsigned spec);
 int remove_hide_below(struct view *v, const char *path, bool is_dir, unsigned layer,
 		      bool *ret_whiteout);
 
+/**
+ * remove_undo_hide - an object has appeared at @path of layer @layer
+ *
+ * The hide line of a non-directory would outlive it, and is taken away.
+ */
+void remove_undo_hide(struct view *v, const char *path, unsigned layer, const struct object *o);
+
 /** remove_check - is @f still what the view shows at @path? 0 or -ESTALE */
 int remove_check(struct view *v, const char *path, const struct found *f);
 

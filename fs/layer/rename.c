@@ -80,6 +80,7 @@ static int route_move(struct move *m, const struct found *to_parent)
 
 static int move(struct move *m, const struct found *to_parent)
 {
+	struct found now;
 	int r = route_move(m, to_parent);
 
 	if (!r && !m->v->work)
@@ -91,7 +92,11 @@ static int move(struct move *m, const struct found *to_parent)
 	if (r < 0)
 		return r;
 	r = m->remove.in_place && !m->from_f->via_link ? move_in_place(m) : -EXDEV;
-	return r == -EXDEV ? move_by_copy(m) : r;
+	if (r == -EXDEV)
+		r = move_by_copy(m);
+	if (!r && m->dest && stack_lookup(&m->v->stack, m->to, &now) == 0 && now.layer == m->dest)
+		remove_undo_hide(m->v, m->to, m->dest, &now.obj);
+	return r;
 }
 
 /* Replace an empty directory: it goes first, and comes back if the rename fails. */

@@ -100,6 +100,23 @@ static void a_name_that_no_line_can_hold_is_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void dropped_line_leaves_the_others(void **state)
+{
+	struct fix *f = *state;
+
+	assert_int_equal(hide_add(f->hide, "a*b", false), 0);
+	assert_int_equal(hide_add(f->hide, "keep", false), 0);
+	assert_int_equal(hide_drop(f->hide, "a*b"), 0);
+	assert_false(hide_covers(f->hide, "a*b", false));
+	assert_true(hide_covers(f->hide, "keep", false));
+	assert_int_equal(hide_drop(f->hide, "other"), 0);
+	assert_true(hide_covers(f->hide, "keep", false));
+	/* an empty list is no file */
+	assert_int_equal(hide_drop(f->hide, "keep"), 0);
+	assert_false(hide_covers(f->hide, "keep", false));
+	assert_false(tree_exists(f->tmp, "sp/" HIDE_FILE));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -107,6 +124,7 @@ int main(void)
 		TEST(edits_of_the_list_are_seen),
 		TEST(added_lines_hide_exactly_that_name),
 		TEST(a_name_that_no_line_can_hold_is_refused),
+		TEST(dropped_line_leaves_the_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,6 +187,10 @@ static void editors_save_keeps_the_place(void **state)
 	assert_string_equal(vf_on_disk(f, "trunk/spec/b/back/f"), "two");
 	assert_string_equal(vf_on_disk(f, "trunk/s/f"), "s");
 	assert_string_equal(vf_names(f, "gr/b"), "d f");
+	/* no trace of it in the checkout */
+	assert_false(tree_exists(f->tmp, "trunk/spec/b/lib/f~"));
+	assert_false(tree_exists(f->tmp, "trunk/spec/b/lib/.specfs-hide"));
+	assert_false(tree_exists(f->tmp, "trunk/src/f~"));
 	vf_remount(f);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		check_str(files[i], vf_text(f, files[i]), "two");
