@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,6 +14,7 @@
 
 #include "base/log.h"
 #include "daemon/control.h"
+#include "daemon/mounted.h"
 #include "daemon/stop.h"
 
 /* The last line that libfuse said: why it could not mount. */
@@ -234,6 +236,7 @@ int session_new(struct view *v, const struct session_options *o, struct diag *d,
 		return diag_add(d, r, NULL, 0, "cannot mount at '%s': %s", s->mountpoint,
 				said[0] ? said : strerror(-r));
 	s->mounted = true;
+	s->device = mounted_device(s->mountpoint);
 	*ret = steal_ptr(&s);
 	return 0;
 }
@@ -303,13 +306,22 @@ int session_loop(struct session *s, int ready_fd)
 	return 0;
 }
 
+/* Is the connection gone? Then unmounting only tidies up; while it is there, what is mounted at our
+ * mountpoint may be another's, ours being alive in another namespace alone. */
+static bool is_cut(const struct session *s)
+{
+	struct pollfd p = { .fd = fuse_session_fd(s->fuse) };
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+}
+
 void session_free(struct session *s)
 {
 	if (!s)
 		return;
 	if (s->ready_fd >= 0)
 		close(s->ready_fd);
-	if (s->mounted)
+	if (s->mounted && (mounted_device(s->mountpoint) == s->device || is_cut(s)))
 		fuse_session_unmount(s->fuse);
 	if (s->fuse)
 		fuse_session_destroy(s->fuse);

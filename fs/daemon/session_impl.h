@@ -20,6 +20,7 @@ struct session {
 	double ttl_sec;
 	bool readonly;
 	bool mounted; /* fuse_session_mount() has succeeded */
+	dev_t device; /* of the mount */
 	struct limits limits;
 	struct timespec started;
 	int ready_fd; /* -1 once somebody was told */

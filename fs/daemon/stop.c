@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "daemon/mounted.h"
 
 enum {
 	GRACE_MSEC = 10000, /* for those who still use a mount that was detached */
@@ -62,6 +63,8 @@ static int run_fusermount(char *mountpoint, bool lazy)
 
 static int unmount(const struct session *s, bool lazy)
 {
+	if (mounted_device(s->mountpoint) != s->device)
+		return -ENOENT; /* somebody else's by now, or nothing */
 	if (umount2(s->mountpoint, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) == 0)
 		return 0;
 	return errno == EPERM ? run_fusermount(s->mountpoint, lazy) : -errno;
@@ -79,8 +82,9 @@ static void flush(const struct session *s)
 static void *take_down(void *arg)
 {
 	const struct session *s = arg;
+	int r = unmount(s, false);
 
-	if (unmount(s, false) == 0)
+	if (!r || r == -ENOENT)
 		return NULL;
 	log_info("'%s' is in use: detaching it", s->mountpoint);
 	flush(s);
