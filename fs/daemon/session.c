@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "daemon/control.h"
+#include "daemon/device.h"
 #include "daemon/mounted.h"
 #include "daemon/stop.h"
 
@@ -235,6 +236,7 @@ int session_new(struct view *v, const struct session_options *o, struct diag *d,
 	if (r < 0)
 		return diag_add(d, r, NULL, 0, "cannot mount at '%s': %s", s->mountpoint,
 				said[0] ? said : strerror(-r));
+	device_extend(s->fuse);
 	s->mounted = true;
 	s->device = mounted_device(s->mountpoint);
 	*ret = steal_ptr(&s);

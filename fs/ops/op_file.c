@@ -26,19 +26,27 @@ void op_open(fuse_req_t req, fuse_ino_t id, struct fuse_file_info *fi)
 	(void)fuse_reply_open(req, fi);
 }
 
-static int create_held(struct place *p, const char *name, mode_t mode, const struct cred *who,
-		       struct fuse_entry_param *ret)
+struct creation {
+	const char *name;
+	mode_t mode;
+	mode_t mask;
+	bool excl;
+	struct cred who;
+};
+
+static int create_held(struct place *p, const struct creation *c, struct fuse_entry_param *ret)
 {
+	mode_t mode = place_new_mode(p, c->mode, c->mask);
 	struct server *srv = p->srv;
 	cleanup_node struct node *n = NULL;
 	cleanup_handle struct handle *h = NULL;
 	cleanup_fd int fd = -1;
 	struct found f;
-	int r = change_create(srv->view, p->path.buf, &p->found, name, mode, who, &f, &fd);
+	int r = change_create(srv->view, p->path.buf, &p->found, c->name, mode, &c->who, &f, &fd);
 
 	if (r < 0)
 		return r;
-	r = entry_enter(p, name, &f, true, NULL, ret);
+	r = entry_enter(p, c->name, &f, true, NULL, ret);
 	if (r < 0)
 		return r;
 	table_add_part(srv->table, p->dir, f.layer);
@@ -53,19 +61,19 @@ static int create_held(struct place *p, const char *name, mode_t mode, const str
 	return r;
 }
 
-static int create(struct server *srv, uint64_t dir, const char *name, mode_t mode, bool excl,
-		  const struct cred *who, struct fuse_entry_param *ret)
+static int create(struct server *srv, uint64_t dir, const struct creation *c,
+		  struct fuse_entry_param *ret)
 {
 	cleanup_place struct place p = PLACE_INIT;
 	int r;
 
-	if (hidden_has(dir, name))
+	if (hidden_has(dir, c->name))
 		return -EPERM;
 	r = place_open(srv, dir, &p);
 	if (!r)
-		r = create_held(&p, name, mode, who, ret);
+		r = create_held(&p, c, ret);
 	/* somebody made it underneath meanwhile: the kernel looks again, then opens it */
-	return r == -EEXIST && !excl ? -ESTALE : r;
+	return r == -EEXIST && !c->excl ? -ESTALE : r;
 }
 
 void op_create(fuse_req_t req, fuse_ino_t dir, const char *name, mode_t mode,
@@ -73,9 +81,15 @@ void op_create(fuse_req_t req, fuse_ino_t dir, const char *name, mode_t mode,
 {
 	struct server *srv = server_of(req, REQ_CREATE);
 	const struct fuse_ctx *ctx = fuse_req_ctx(req);
-	struct cred who = { .uid = ctx->uid, .gid = ctx->gid };
+	struct creation c = {
+		.name = name,
+		.mode = mode & 07777,
+		.mask = ctx->umask,
+		.excl = fi->flags & O_EXCL,
+		.who = { .uid = ctx->uid, .gid = ctx->gid },
+	};
 	struct fuse_entry_param e;
-	int r = create(srv, dir, name, mode & 07777, fi->flags & O_EXCL, &who, &e);
+	int r = create(srv, dir, &c, &e);
 
 	fi->fh = 0;
 	fi->keep_cache = 1;

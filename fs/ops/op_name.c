@@ -15,6 +15,7 @@ struct making {
 	const char *name;
 	mode_t mode; /* with its type */
 	dev_t rdev;
+	mode_t mask;
 	const char *text; /* symlinks */
 	struct cred who;
 };
@@ -22,13 +23,14 @@ struct making {
 static int make_object(struct place *p, const struct making *m, struct found *ret)
 {
 	struct view *v = p->srv->view;
+	mode_t mode;
 
-	if (S_ISDIR(m->mode))
-		return change_mkdir(v, p->path.buf, &p->found, m->name, m->mode & 07777, &m->who,
-				    ret);
 	if (S_ISLNK(m->mode))
 		return change_symlink(v, p->path.buf, &p->found, m->name, m->text, &m->who, ret);
-	return change_mknod(v, p->path.buf, &p->found, m->name, m->mode, m->rdev, &m->who, ret);
+	mode = place_new_mode(p, m->mode, m->mask);
+	if (S_ISDIR(mode))
+		return change_mkdir(v, p->path.buf, &p->found, m->name, mode & 07777, &m->who, ret);
+	return change_mknod(v, p->path.buf, &p->found, m->name, mode, m->rdev, &m->who, ret);
 }
 
 static int make(struct server *srv, const struct making *m, struct fuse_entry_param *ret)
@@ -56,6 +58,7 @@ static void make_and_reply(struct server *srv, fuse_req_t req, struct making *m)
 	int r;
 
 	m->who = (struct cred){ .uid = ctx->uid, .gid = ctx->gid };
+	m->mask = ctx->umask;
 	r = make(srv, m, &e);
 	if (r < 0)
 		reply_err(req, r);

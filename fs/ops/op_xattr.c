@@ -63,6 +63,12 @@ static int open_any(struct server *srv, struct node *n)
 	return r;
 }
 
+/* The kernel asks for ACLs to check rights; a layer that can't have any has none. */
+static bool is_acl(const char *name)
+{
+	return !strncmp(name, "system.posix_acl_", 17);
+}
+
 /* A value is asked for with every write and every exec; hardly any file has one. */
 static bool has_no_capability(struct node *n, const char *name)
 {
@@ -110,7 +116,9 @@ static ssize_t get(struct server *srv, uint64_t id, const char *name, char *buf,
 	if (fd < 0)
 		return fd == -EIO || fd == -ESTALE ? -ENODATA : fd;
 	len = getxattr(fd_proc_path(fd, proc), name, buf, size);
-	return len < 0 ? -errno : len;
+	if (len < 0)
+		return errno == ENOTSUP && is_acl(name) ? -ENODATA : -errno;
+	return len;
 }
 
 static void reply_value(fuse_req_t req, const char *buf, size_t size, ssize_t len)

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/xattr.h>
 
+#include "base/fd.h"
 #include "base/path.h"
 
 void tree_read(struct server *srv)
@@ -87,6 +89,17 @@ void place_close(struct place *p)
 		tree_done(p->srv);
 	node_unref(p->dir);
 	*p = (struct place)PLACE_INIT;
+}
+
+mode_t place_new_mode(const struct place *p, mode_t mode, mode_t mask)
+{
+	int fd = p->found.virtual ? -1 : p->parts.fd[p->found.layer];
+	char path[32];
+
+	if (mask && fd >= 0 &&
+	    getxattr(fd_proc_path(fd, path), "system.posix_acl_default", NULL, 0) > 0)
+		return mode;
+	return mode & ~mask;
 }
 
 int place_child(struct place *p, const char *name, struct found *ret)

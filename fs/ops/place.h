@@ -60,6 +60,14 @@ int place_child(struct place *p, const char *name, struct found *ret);
  */
 const char *place_child_path(struct place *p, const char *name);
 
+/**
+ * place_new_mode - the mode that a new object gets of what was asked for
+ *
+ * The umask counts, unless the directory has a default ACL: then the layer's file system applies
+ * that instead. Source: umask(2), acl(5).
+ */
+mode_t place_new_mode(const struct place *p, mode_t mode, mode_t mask);
+
 /** tree_read, tree_write, tree_done - hold and let go of the tree */
 void tree_read(struct server *srv);
 void tree_write(struct server *srv);

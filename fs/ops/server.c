@@ -182,6 +182,12 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_AUTO_INVAL_DATA, srv->config.auto_inval);
 	want(conn, FUSE_CAP_EXPLICIT_INVAL_DATA, !srv->config.auto_inval);
 	want(conn, FUSE_CAP_HANDLE_KILLPRIV, true);
+#ifdef FUSE_CAP_HANDLE_KILLPRIV_V2
+	want(conn, FUSE_CAP_HANDLE_KILLPRIV_V2, true);
+#endif
+	/* rights are checked and default ACLs applied as on the layers */
+	want(conn, FUSE_CAP_POSIX_ACL, true);
+	want(conn, FUSE_CAP_DONT_MASK, true);
 	want(conn, FUSE_CAP_EXPORT_SUPPORT, false);
 	conn->max_background = MAX_BACKGROUND;
 	conn->congestion_threshold = MAX_BACKGROUND * 3 / 4;

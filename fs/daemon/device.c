@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading and writing the device ourselves: see device.h. Only the greeting is looked at, which
+ * is the first request and the first reply of a connection. Source: linux/fuse.h,
+ * FUSE_HANDLE_KILLPRIV_V2.
+ */
+#include "daemon/device.h"
+
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#if defined(HAVE_FUSE_CUSTOM_IO) && !defined(FUSE_CAP_HANDLE_KILLPRIV_V2)
+
+/* A process serves one connection. */
+static _Atomic uint64_t greeting; /* unique number of the greeting, until it is answered */
+
+static ssize_t device_read(int fd, void *buf, size_t size, void *userdata)
+{
+	ssize_t n = read(fd, buf, size);
+	const struct fuse_in_header *h = buf;
+	const struct fuse_init_in *in = (const void *)(h + 1);
+
+	if (n >= (ssize_t)(sizeof(*h) + offsetof(struct fuse_init_in, flags) + sizeof(in->flags)) &&
+	    h->opcode == FUSE_INIT && (in->flags & FUSE_HANDLE_KILLPRIV_V2))
+		atomic_store(&greeting, h->unique);
+	return n;
+}
+
+/* Is it the answer to the greeting, and a good one? */
+static bool is_answer(const struct iovec *v, int count)
+{
+	uint64_t unique = atomic_load_explicit(&greeting, memory_order_relaxed);
+	const struct fuse_out_header *h = v->iov_base;
+
+	return unique && count == 2 && h->unique == unique && !h->error &&
+	       v[1].iov_len >= offsetof(struct fuse_init_out, flags) + sizeof(uint32_t) &&
+	       v[1].iov_len <= sizeof(struct fuse_init_out);
+}
+
+static ssize_t device_writev(int fd, struct iovec *v, int count, void *userdata)
+{
+	struct fuse_init_out out;
+	struct iovec more[2];
+
+	if (!is_answer(v, count))
+		return writev(fd, v, count);
+	atomic_store(&greeting, 0);
+	memcpy(&out, v[1].iov_base, v[1].iov_len);
+	out.flags |= FUSE_HANDLE_KILLPRIV_V2;
+	more[0] = v[0];
+	more[1] = (struct iovec){ .iov_base = &out, .iov_len = v[1].iov_len };
+	return writev(fd, more, 2);
+}
+
+static ssize_t device_splice(int from, off_t *off_in, int to, off_t *off_out, size_t size,
+			     unsigned flags, void *userdata)
+{
+	return splice(from, off_in, to, off_out, size, flags);
+}
+
+void device_extend(struct fuse_session *fuse)
+{
+	static const struct fuse_custom_io io = {
+		.read = device_read,
+		.writev = device_writev,
+		.splice_receive = device_splice,
+		.splice_send = device_splice,
+	};
+
+	/* if libfuse does not want it, it goes on by itself */
+	(void)fuse_session_custom_io(fuse, &io, fuse_session_fd(fuse));
+}
+
+#else
+
+void device_extend(struct fuse_session *fuse)
+{
+}
+
+#endif
