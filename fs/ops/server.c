@@ -208,6 +208,7 @@ const struct fuse_lowlevel_ops server_ops = {
 	.unlink = op_unlink,
 	.rmdir = op_rmdir,
 	.symlink = op_symlink,
+	.rename = op_rename,
 	.link = op_link,
 	.open = op_open,
 	.read = op_read,

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Renaming. What makes it long is what else goes on: files in use keep their descriptors, nobody
+ * may write to one while it is copied to another layer, and nodes below a directory that was
+ * copied stand for the copies afterwards.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "layer/change.h"
+#include "ops/edit.h"
+#include "ops/entry.h"
+#include "ops/hidden.h"
+#include "ops/ops.h"
+#include "ops/reply.h"
+
+/* One of the two names. */
+struct side {
+	struct place place;
+	const char *name;
+	struct node *n; /* known by that name, referenced, or NULL */
+	bool exists;
+	struct found f; /* what is there, if it exists */
+	const char *path;
+};
+
+/* A descriptor for writing that was taken from its node for the time being. */
+struct taken {
+	struct node *n; /* referenced */
+	int fd;
+	bool is_readable;
+	struct found before;
+};
+
+struct renaming {
+	struct server *srv;
+	struct side from;
+	struct side to;
+	unsigned flags;
+	bool write;	     /* the tree is held for writing */
+	struct node **below; /* known nodes below the directories that move */
+	size_t n_below;
+	struct taken *taken;
+	size_t n_taken;
+};
+
+static bool is_dir(const struct node *n)
+{
+	return n && n->type == S_IFDIR;
+}
+
+/* Look at a name. A node that stands for something else than what is there loses the name. */
+static int look(struct side *s)
+{
+	struct server *srv = s->place.srv;
+	struct found was;
+	int r = place_child(&s->place, s->name, &s->f);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	s->exists = !r;
+	s->path = place_child_path(&s->place, s->name);
+	if (!s->path)
+		return -ENOMEM;
+	if (!s->n)
+		return 0;
+	node_found(s->n, &was);
+	if (s->exists && (s->f.st.st_mode & S_IFMT) == s->n->type &&
+	    (is_dir(s->n) || s->f.virtual || object_same(&s->f.obj, &was.obj)))
+		return 0;
+	table_removed(srv->table, s->place.dir, s->name, ORPHAN_HIDDEN);
+	node_unref(s->n);
+	s->n = NULL;
+	return 0;
+}
+
+/* Take the node's descriptor for writing, so that nobody writes while its object may be copied. */
+static void take(struct renaming *rn, struct node *n)
+{
+	struct taken *t = &rn->taken[rn->n_taken];
+
+	if (n->type != S_IFREG)
+		return;
+	t->fd = handle_take(rn->srv->slots, n, HANDLE_WRITE, &t->is_readable);
+	if (t->fd < 0)
+		return;
+	t->n = node_ref(n);
+	node_found(n, &t->before);
+	rn->n_taken++;
+}
+
+static int take_all(struct renaming *rn)
+{
+	int r = 0;
+
+	if (is_dir(rn->from.n))
+		r = table_below(rn->srv->table, rn->from.n, &rn->below, &rn->n_below);
+	if (r < 0)
+		return r;
+	rn->taken = calloc(rn->n_below + 2, sizeof(*rn->taken));
+	if (!rn->taken)
+		return -ENOMEM;
+	if (rn->from.n)
+		take(rn, rn->from.n);
+	if (rn->to.n && rn->to.n != rn->from.n && (rn->flags & RENAME_EXCHANGE))
+		take(rn, rn->to.n);
+	for (size_t i = 0; i < rn->n_below; i++)
+		take(rn, rn->below[i]);
+	return 0;
+}
+
+/* Give back the descriptors of those nodes that still stand for the same object. */
+static void give_back(struct renaming *rn)
+{
+	for (size_t i = 0; i < rn->n_taken; i++) {
+		cleanup_handle struct handle *h = NULL;
+		struct taken *t = &rn->taken[i];
+		struct found now;
+
+		node_found(t->n, &now);
+		if (object_same(&now.obj, &t->before.obj))
+			(void)handle_install(rn->srv->slots, t->n, HANDLE_WRITE, t->fd,
+					     t->is_readable, &h); /* else it is opened again */
+		else
+			close(t->fd);
+		node_unref(t->n);
+	}
+	rn->n_taken = 0;
+}
+
+/* The node stands for another object now. */
+static void rebind(struct server *srv, struct node *n, const struct found *now)
+{
+	struct found was;
+
+	node_found(n, &was);
+	table_changing(srv->table, n);
+	table_changed(srv->table, n, now);
+	if (n->type == S_IFREG && !object_same(&was.obj, &now->obj)) {
+		handle_drop(srv->slots, n, HANDLE_READ);
+		handle_drop(srv->slots, n, HANDLE_PATH);
+	}
+}
+
+static void rebind_below(struct renaming *rn)
+{
+	for (size_t i = 0; i < rn->n_below; i++) {
+		cleanup_strbuf struct strbuf path = STRBUF_INIT;
+		struct node *n = rn->below[i];
+		struct found now;
+
+		if (table_path(rn->srv->table, n, &path) == 0 &&
+		    stack_lookup(&rn->srv->view->stack, path.buf, &now) == 0 &&
+		    (now.st.st_mode & S_IFMT) == n->type)
+			rebind(rn->srv, n, &now);
+	}
+}
+
+/* Can what lies below the directory have got into other layers? */
+static bool is_plain_move(const struct found *was, const struct found *now)
+{
+	return was->layer == now->layer && was->parts == now->parts &&
+	       !(was->parts & (was->parts - 1)) && object_same(&was->obj, &now->obj);
+}
+
+static void note_parts(struct server *srv, struct node *dir, const struct found *f)
+{
+	table_add_part(srv->table, dir, f->layer);
+	for (uint64_t left = f->parts; left; left &= left - 1)
+		table_add_part(srv->table, dir, (unsigned)__builtin_ctzll(left));
+	if (srv->view->stack.layers[0].kind == LAYER_SCRATCH)
+		table_add_part(srv->table, dir, 0);
+}
+
+/* The layers have been changed: let the table follow. */
+static int follow(struct renaming *rn, const struct handle *kept)
+{
+	struct server *srv = rn->srv;
+	struct side *a = &rn->from;
+	struct side *b = &rn->to;
+	enum orphan orphan = b->exists ? edit_outcome(kept, b->f.obj.st.st_nlink) : ORPHAN_OWN;
+	struct found now;
+	int r = stack_lookup(&srv->view->stack, b->path, &now);
+
+	if (r < 0) {
+		/* somebody took it away again underneath */
+		table_removed(srv->table, a->place.dir, a->name, ORPHAN_HIDDEN);
+		table_removed(srv->table, b->place.dir, b->name, orphan);
+		return 0;
+	}
+	if (!a->n)
+		table_removed(srv->table, a->place.dir, a->name, ORPHAN_HIDDEN);
+	r = table_moved(srv->table, a->n, a->place.dir, a->name, b->place.dir, b->name, &now,
+			orphan);
+	if (r < 0)
+		return r;
+	if (a->n && a->n->type == S_IFREG && !object_same(&a->f.obj, &now.obj)) {
+		handle_drop(srv->slots, a->n, HANDLE_READ);
+		handle_drop(srv->slots, a->n, HANDLE_PATH);
+	}
+	note_parts(srv, a->place.dir, &now);
+	note_parts(srv, b->place.dir, &now);
+	if (is_dir(a->n) && !is_plain_move(&a->f, &now))
+		rebind_below(rn);
+	return 0;
+}
+
+static int follow_exchange(struct renaming *rn)
+{
+	struct server *srv = rn->srv;
+	struct side *a = &rn->from;
+	struct side *b = &rn->to;
+	struct found at_a;
+	struct found at_b;
+	int r = stack_lookup(&srv->view->stack, a->path, &at_a);
+
+	if (!r)
+		r = stack_lookup(&srv->view->stack, b->path, &at_b);
+	if (r < 0) {
+		table_removed(srv->table, a->place.dir, a->name, ORPHAN_HIDDEN);
+		table_removed(srv->table, b->place.dir, b->name, ORPHAN_HIDDEN);
+		return 0;
+	}
+	r = table_exchanged(srv->table, a->place.dir, a->name, &at_a, b->place.dir, b->name, &at_b);
+	if (r < 0)
+		return r;
+	note_parts(srv, a->place.dir, &at_a);
+	note_parts(srv, b->place.dir, &at_b);
+	return 0;
+}
+
+static void lock_both(struct node *a, struct node *b)
+{
+	if (a && b && b->id < a->id) {
+		struct node *t = a;
+
+		a = b;
+		b = t;
+	}
+	if (a)
+		pthread_mutex_lock(&a->busy);
+	if (b && b != a)
+		pthread_mutex_lock(&b->busy);
+}
+
+static void unlock_both(struct node *a, struct node *b)
+{
+	if (a)
+		pthread_mutex_unlock(&a->busy);
+	if (b && b != a)
+		pthread_mutex_unlock(&b->busy);
+}
+
+static int check(const struct renaming *rn)
+{
+	if (!rn->from.exists)
+		return -ENOENT;
+	if ((rn->flags & RENAME_NOREPLACE) && rn->to.exists)
+		return -EEXIST;
+	if ((rn->flags & RENAME_EXCHANGE) && !rn->to.exists)
+		return -ENOENT;
+	/* only now it is known for sure: again, with the tree held for writing */
+	if (!rn->write && (S_ISDIR(rn->from.f.st.st_mode) ||
+			   ((rn->flags & RENAME_EXCHANGE) && S_ISDIR(rn->to.f.st.st_mode))))
+		return -EAGAIN;
+	return 0;
+}
+
+/* Both nodes are busy. */
+static int rename_busy(struct renaming *rn)
+{
+	cleanup_handle struct handle *kept = NULL;
+	int r = look(&rn->from);
+
+	if (!r)
+		r = look(&rn->to);
+	if (!r)
+		r = check(rn);
+	if (!r)
+		r = take_all(rn);
+	if (r < 0)
+		return r;
+	if (rn->to.n && !(rn->flags & RENAME_EXCHANGE))
+		kept = edit_keep(rn->srv, rn->to.n, false);
+	r = change_rename(rn->srv->view, rn->from.path, &rn->from.f, rn->to.path,
+			  rn->to.exists ? &rn->to.f : NULL, &rn->to.place.found, rn->flags);
+	if (!r)
+		r = rn->flags & RENAME_EXCHANGE ? follow_exchange(rn) : follow(rn, kept);
+	give_back(rn);
+	return r;
+}
+
+static int rename_held(struct renaming *rn, uint64_t dir, uint64_t new_dir)
+{
+	struct node *a;
+	struct node *b;
+	int r = place_open_held(rn->srv, dir, &rn->from.place);
+
+	if (!r)
+		r = place_open_held(rn->srv, new_dir, &rn->to.place);
+	if (r < 0)
+		return r;
+	a = rn->from.n = table_child(rn->srv->table, rn->from.place.dir, rn->from.name);
+	b = rn->to.n = table_child(rn->srv->table, rn->to.place.dir, rn->to.name);
+	if (a)
+		(void)node_ref(a); /* look() may let go of it while it is locked */
+	if (b)
+		(void)node_ref(b);
+	lock_both(a, b);
+	r = rename_busy(rn);
+	unlock_both(a, b);
+	node_unref(a);
+	node_unref(b);
+	return r;
+}
+
+static void clear(struct renaming *rn)
+{
+	for (size_t i = 0; i < rn->n_below; i++)
+		node_unref(rn->below[i]);
+	free(rn->below);
+	free(rn->taken);
+	node_unref(rn->from.n);
+	node_unref(rn->to.n);
+	place_close(&rn->from.place);
+	place_close(&rn->to.place);
+}
+
+static int rename_once(struct server *srv, uint64_t dir, const char *name, uint64_t new_dir,
+		       const char *new_name, unsigned flags, bool write)
+{
+	struct renaming rn = {
+		.srv = srv,
+		.from = { .place = PLACE_INIT, .name = name },
+		.to = { .place = PLACE_INIT, .name = new_name },
+		.flags = flags,
+		.write = write,
+	};
+	int r;
+
+	if (write)
+		tree_write(srv);
+	else
+		tree_read(srv);
+	r = rename_held(&rn, dir, new_dir);
+	tree_done(srv);
+	clear(&rn);
+	return r;
+}
+
+static int rename_name(struct server *srv, uint64_t dir, const char *name, uint64_t new_dir,
+		       const char *new_name, unsigned flags)
+{
+	int r;
+
+	if (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE))
+		return -EINVAL;
+	if (hidden_has(dir, name) || hidden_has(new_dir, new_name))
+		return -EPERM;
+	r = rename_once(srv, dir, name, new_dir, new_name, flags, false);
+	return r == -EAGAIN ? rename_once(srv, dir, name, new_dir, new_name, flags, true) : r;
+}
+
+void op_rename(fuse_req_t req, fuse_ino_t dir, const char *name, fuse_ino_t new_dir,
+	       const char *new_name, unsigned flags)
+{
+	struct server *srv = server_of(req, REQ_RENAME);
+
+	reply_err(req, rename_name(srv, dir, name, new_dir, new_name, flags));
+}
