@@ -42,6 +42,7 @@ static const struct option_row list_rows[] = {
 	  FIELD(write) },
 	{ "allow_other", 0, OPTION_FLAG, .help = "let other users in", FIELD(allow_other) },
 	{ "allow_root", 0, OPTION_FLAG, .help = "let root in", FIELD(allow_root) },
+	{ "noexec", 0, OPTION_FLAG, .help = "run no program from the view", FIELD(noexec) },
 	{ "max_threads", 0, OPTION_UINT, "N", .fallback = "by the number of CPUs", .max = 1024,
 	  .help = "how many threads answer", FIELD(max_threads) },
 	{ "debug", 0, OPTION_FLAG, .help = "log every request", FIELD(debug) },

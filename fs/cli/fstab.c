@@ -28,11 +28,12 @@ bool fstab_is_call(int argc, char **argv)
 bool fstab_ignores(const char *name)
 {
 	static const char *const names[] = {
-		"rw", "user", "users", "owner", "group", "nouser", "auto", "noauto", "nofail",
-		"_netdev", "defaults", "dev", "suid", "exec", "async", "sync", "dirsync",
-		"atime", "noatime", "relatime", "norelatime", "strictatime", "nostrictatime",
-		"diratime", "nodiratime", "lazytime", "nolazytime", "loud", "silent", "mand",
-		"nomand", "iversion", "noiversion", "comment", "helper", "uhelper", NULL,
+		"rw", "user", "users", "owner", "group", "nouser", "auto", "noauto",
+		"nofail", "_netdev", "defaults", "dev", "nodev", "suid", "nosuid", "exec",
+		"async", "sync", "dirsync", "atime", "noatime", "relatime", "norelatime",
+		"strictatime", "nostrictatime", "diratime", "nodiratime", "lazytime",
+		"nolazytime", "loud", "silent", "mand", "nomand", "iversion", "noiversion",
+		"comment", "helper", "uhelper", NULL,
 	};
 
 	if (!strncmp(name, "x-", 2) || !strncmp(name, "X-", 2))

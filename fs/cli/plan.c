@@ -62,6 +62,7 @@ static int set_session(const struct mount_args *a, struct plan *p)
 	s->readonly = a->readonly;
 	s->allow_other = a->allow_other;
 	s->allow_root = a->allow_root;
+	s->noexec = a->noexec;
 	s->max_threads = a->max_threads;
 	s->debug_fuse = a->debug;
 	p->cache = a->cache ? a->cache : "auto";

@@ -27,6 +27,7 @@ struct mount_args {
 	const char *write;
 	bool allow_other;
 	bool allow_root;
+	bool noexec;
 	bool debug;
 	bool remount;
 	unsigned max_threads;

@@ -103,6 +103,8 @@ static int make_options(const struct session *s, const struct session_options *o
 		strbuf_adds(sb, ",allow_other");
 	if (o->allow_root && !o->allow_other)
 		strbuf_adds(sb, ",allow_root");
+	if (o->noexec)
+		strbuf_adds(sb, ",noexec");
 	if (o->readonly)
 		strbuf_adds(sb, ",ro");
 	return strbuf_failed(sb);

@@ -24,6 +24,7 @@ struct session_options {
 	bool readonly;
 	bool allow_other;
 	bool allow_root;
+	bool noexec;                    /* no program may be run from the view */
 	unsigned max_threads;           /* 0: chosen from the number of CPUs */
 	bool debug_fuse;                /* libfuse prints every request to stderr */
 	const char *source;             /* first field of the mount table */

@@ -10,7 +10,8 @@ from checks import Skip, need_program, read_file, run
 from mounted import equal, main, need_fuse, true
 from workplace import Workplace, run_again_privately
 
-PASSED_ON = 'rw,nofail,_netdev,user,noauto,x-systemd.automount,X-mount.mkdir=0755,dev,suid'
+PASSED_ON = ('rw,nofail,_netdev,user=me,noauto,x-systemd.automount,X-mount.mkdir=0755,dev,suid,'
+             'nosuid,nodev,noatime')
 
 
 def a_call_is_recognised():
@@ -51,6 +52,23 @@ def a_chain_and_the_last_value():
         equal(o['backends'], ['mthreads', 'ppu'], 'chain')
 
 
+def noexec_is_kept():
+    need_fuse()
+    with Workplace({'run': '#!/bin/sh\n'}) as w:
+        os.chmod(w.root + '/run', 0o755)
+        run([w.root + '/run'])
+        at = w.path('m')
+        w.specfs(w.root, at, '-o', 'noexec')
+        try:
+            run([at + '/run'])
+            raise AssertionError('a program can be run from a view that is noexec')
+        except PermissionError:
+            pass
+        w.specfs('umount', at)
+        w.specfs(w.root, at, '-o', 'exec')
+        run([at + '/run'])
+
+
 def mistakes_are_told():
     with Workplace() as w:
         at = w.path('m')
@@ -89,4 +107,4 @@ def mount_8_itself():
 # mount(8) has a PATH of its own for the programs it calls
 run_again_privately('mount -t tmpfs none /usr/local/sbin')
 main(a_call_is_recognised, the_helpers_name_is_recognised, a_chain_and_the_last_value,
-     mistakes_are_told, mount_8_itself)
+     noexec_is_kept, mistakes_are_told, mount_8_itself)

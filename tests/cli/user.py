@@ -136,6 +136,11 @@ def the_view_of_another_user():
         w.fault('status', at, has=['belongs to user 0', 'allow_other'])
         w.fault('mount', w.root, at, has='is a mounted view already')
         run([w.bin, 'umount', at], env=env)
+        run([w.bin, 'mount', '-q', '-o', 'allow_other', w.root, at], env=env)
+        p = w.specfs('status', at)
+        true(f'{at}: alive' in p.stdout, f'a view that lets others in tells: {p.stdout!r}')
+        true("its owner's to see" in p.stderr, f'and what it does not tell: {p.stderr!r}')
+        run([w.bin, 'umount', at], env=env)
         pid = w.json('mount', w.root, at)['pid']
         root = run([w.bin, 'list', '--json'], env=env).stdout
         true(f'"pid": {pid}' in root, f"a user's view, listed by root: {root}")
