@@ -75,18 +75,45 @@ static json_t *requests_json(struct server *srv)
 	return all;
 }
 
+/* What the watcher saw and the kernel was told. */
+static json_t *watch_json(const struct session *s)
+{
+	struct inval_stats i;
+	struct watch_stats w;
+
+	if (!s->inval)
+		return json_null();
+	inval_stats(s->inval, &i, &w);
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "mechanism",
+			 w.mechanism, "directories", (json_int_t)w.dirs, "refused",
+			 (json_int_t)w.refused, "events", (json_int_t)w.events, "own_events",
+			 (json_int_t)w.own, "overflows", (json_int_t)w.overflows, "entries",
+			 (json_int_t)i.entries, "attributes", (json_int_t)i.attrs, "pages",
+			 (json_int_t)i.pages, "trees", (json_int_t)i.trees, "pending",
+			 (json_int_t)i.pending);
+}
+
+static uint64_t invalidations(const struct session *s)
+{
+	struct inval_stats i = { 0 };
+
+	if (s->inval)
+		inval_stats(s->inval, &i, NULL);
+	return i.entries + i.attrs + i.pages;
+}
+
 static json_t *caches_json(const struct session *s)
 {
 	size_t pinned;
 	size_t open_files = slots_count(s->srv->slots, &pinned);
 
-	return json_pack("{s:s, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "mode", cache_names[s->cache],
+	return json_pack("{s:s, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "mode", cache_names[s->cache],
 			 "ttl_sec", s->cache == CACHE_TTL ? s->ttl_sec : 0.0, "nodes",
 			 (json_int_t)table_count(s->srv->table), "open_files",
 			 (json_int_t)open_files, "pinned_files", (json_int_t)pinned, "max_files",
 			 (json_int_t)s->limits.files, "listing_bytes",
 			 (json_int_t)snapshots_bytes(s->srv->snaps), "invalidations",
-			 (json_int_t)0);
+			 (json_int_t)invalidations(s), "watch", watch_json(s));
 }
 
 static int status(const struct session *s, struct strbuf *ret)

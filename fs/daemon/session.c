@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "daemon/control.h"
 #include "daemon/device.h"
+#include "daemon/inval.h"
 #include "daemon/mounted.h"
 #include "daemon/stop.h"
 
@@ -129,6 +130,9 @@ static int make_fuse(struct session *s, const struct session_options *o)
 	return s->fuse ? 0 : -ENOMEM;
 }
 
+/* Longer than any mount lives: what the kernel knows stays true until it is told otherwise. */
+static const double FOREVER_SEC = 1e9;
+
 static void config_of(const struct session_options *o, struct server_config *ret)
 {
 	*ret = (struct server_config){
@@ -157,6 +161,21 @@ static int content(void *arg, const char *name, struct strbuf *ret)
 	return control_content(arg, name, ret);
 }
 
+/* Let the kernel cache for ever if it can be told of changes, else let it ask each time. */
+static void begin_auto(struct session *s)
+{
+	int r = inval_new(s->srv, s->fuse, &s->inval);
+
+	if (r < 0) {
+		log_warn("changes of the layers can't be watched (%s): caching is off, as with "
+			 "-o cache=strict", strerror(-r));
+		s->srv->config.cache_listings = false;
+		return;
+	}
+	s->srv->config.timeout_sec = FOREVER_SEC;
+	s->srv->config.auto_inval = false;
+}
+
 static int init(struct session *s, const struct session_options *o)
 {
 	struct server_config config;
@@ -174,7 +193,10 @@ static int init(struct session *s, const struct session_options *o)
 	s->srv->arg = s;
 	s->srv->on_init = tell_ready;
 	s->srv->content = content;
-	return make_fuse(s, o);
+	r = make_fuse(s, o);
+	if (!r && s->cache == CACHE_AUTO)
+		begin_auto(s);
+	return r;
 }
 
 /* What fusermount3 wrote to its stderr, in place of what libfuse made of its failure. */
@@ -300,8 +322,16 @@ int session_loop(struct session *s, int ready_fd)
 		stop_end(s);
 		return log_err(r, "cannot start a thread");
 	}
+	r = s->inval ? inval_begin(s->inval) : 0;
+	if (r < 0) {
+		slots_stop(s->srv->slots);
+		pthread_join(s->ager, NULL);
+		stop_end(s);
+		return log_err(r, "cannot start a thread");
+	}
 	log_debug("daemon", "%u threads, %zu files", s->limits.threads, s->limits.files);
 	r = loop(s);
+	inval_end(s->inval);
 	slots_stop(s->srv->slots);
 	pthread_join(s->ager, NULL);
 	stop_end(s);
@@ -327,6 +357,7 @@ void session_free(struct session *s)
 		close(s->ready_fd);
 	if (s->mounted && (mounted_device(s->mountpoint) == s->device || is_cut(s)))
 		fuse_session_unmount(s->fuse);
+	inval_free(s->inval);
 	if (s->fuse)
 		fuse_session_destroy(s->fuse);
 	server_free(s->srv);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "daemon/inval.h"
 #include "daemon/limits.h"
 #include "daemon/session.h"
 #include "ops/server.h"
@@ -19,6 +20,7 @@ struct session {
 	enum cache_mode cache;
 	double ttl_sec;
 	bool readonly;
+	struct inval *inval; /* CACHE_AUTO, if something can be watched; else NULL */
 	bool mounted; /* fuse_session_mount() has succeeded */
 	dev_t device; /* of the mount */
 	struct limits limits;

@@ -19,6 +19,16 @@ static bool is_same(const struct node *n, const struct found *f)
 	return object_same(&n->found.obj, &f->obj);
 }
 
+bool table_is_same(struct table *t, struct node *n, const struct found *found)
+{
+	bool same;
+
+	pthread_mutex_lock(&t->lock);
+	same = is_same(n, found);
+	pthread_mutex_unlock(&t->lock);
+	return same;
+}
+
 /* Take a name from its node; reference the node if that was the last one. */
 static struct node *unname(struct table *t, struct name *nm, struct node **dead)
 {

@@ -7,6 +7,8 @@
 
 static void destroy(struct node *n)
 {
+	if (n->table->gone && atomic_load(&n->watched))
+		n->table->gone(n->table->gone_arg, n);
 	handle_drop_all(n->table->slots, n);
 	snapshot_drop(n->table->snaps, n, NULL);
 	pthread_mutex_destroy(&n->busy);
@@ -231,6 +233,23 @@ void table_free(struct table *t)
 	}
 	pthread_mutex_destroy(&t->lock);
 	free(t);
+}
+
+void table_on_gone(struct table *t, void (*fn)(void *arg, struct node *n), void *arg)
+{
+	t->gone = fn;
+	t->gone_arg = arg;
+}
+
+int table_kids(struct table *t, struct node *dir, struct strv *ret)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&t->lock);
+	for (const struct name *nm = dir->kids; nm && !r; nm = nm->kid_next)
+		r = strv_add(ret, name_text(nm));
+	pthread_mutex_unlock(&t->lock);
+	return r;
 }
 
 int table_get(struct table *t, uint64_t id, struct node **ret)

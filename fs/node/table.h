@@ -15,6 +15,7 @@
 #define SPECFS_NODE_TABLE_H
 
 #include "base/strbuf.h"
+#include "base/strv.h"
 #include "node/handle.h"
 #include "node/node.h"
 #include "node/snapshot.h"
@@ -25,6 +26,13 @@
  */
 int table_new(const struct found *root, struct slots *slots, struct snapshots *snaps,
 	      struct table **ret);
+
+/**
+ * table_on_gone - call @fn for each directory that is freed while somebody watches it
+ *
+ * To be set before the first look-up. Called without a lock; the node has no name any more.
+ */
+void table_on_gone(struct table *t, void (*fn)(void *arg, struct node *n), void *arg);
 
 /** table_free - nobody may be at work any more */
 void table_free(struct table *t);
@@ -142,6 +150,12 @@ enum orphan table_orphan(struct table *t, struct node *n);
 
 /** table_add_part - layer @layer has got a directory for @dir and for all above it */
 void table_add_part(struct table *t, struct node *dir, unsigned layer);
+
+/** table_kids - append the names known in a directory to @ret; 0 or -ENOMEM */
+int table_kids(struct table *t, struct node *dir, struct strv *ret);
+
+/** table_is_same - does @found describe the object that the node stands for? */
+bool table_is_same(struct table *t, struct node *n, const struct found *found);
 
 /**
  * table_below - all known nodes below a directory, parents first, each referenced

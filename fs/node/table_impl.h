@@ -19,6 +19,8 @@ struct table {
 	uint64_t next_id;
 	struct slots *slots;	 /* constant */
 	struct snapshots *snaps; /* constant */
+	void (*gone)(void *arg, struct node *n);
+	void *gone_arg;
 };
 
 /** object_key - by what the table of objects knows what was found */

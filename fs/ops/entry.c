@@ -58,16 +58,38 @@ void entry_attr(const struct found *f, const struct stat *st, struct stat *ret)
 	ret->st_ino = f->st.st_ino;
 }
 
+double entry_timeout(const struct server *srv, const struct node *n)
+{
+	return atomic_load_explicit(&n->unwatched, memory_order_relaxed) ? 0
+									  : srv->config.timeout_sec;
+}
+
 static void fill(struct server *srv, const struct node *n, const struct found *f,
 		 struct fuse_entry_param *ret)
 {
+	double timeout = entry_timeout(srv, n);
+
 	*ret = (struct fuse_entry_param){
 		.ino = n->id,
 		.generation = 1,
 		.attr = f->st,
-		.attr_timeout = srv->config.timeout_sec,
-		.entry_timeout = srv->config.timeout_sec,
+		.attr_timeout = timeout,
+		.entry_timeout = timeout,
 	};
+}
+
+/* Nobody tells of a change of this file: compare it with what the kernel was told last. */
+static void check_pages(struct server *srv, struct node *n, const struct found *f)
+{
+	const struct stat *st = &f->obj.st;
+	uint64_t stamp = (uint64_t)st->st_mtim.tv_sec * 1000000007u + (uint64_t)st->st_mtim.tv_nsec;
+	uint64_t before;
+
+	stamp = (stamp * 31 + (uint64_t)st->st_ctim.tv_nsec) * 31 + (uint64_t)st->st_size;
+	stamp |= 1;
+	before = atomic_exchange(&n->stamp, stamp);
+	if (before && before != stamp)
+		srv->stale_data(srv->watch_arg, n->id);
 }
 
 /* Wait until our own change of that node is done. */
@@ -112,6 +134,11 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 	}
 	if (r < 0)
 		return r;
+	/* where its directory is not watched, or leads elsewhere, nobody tells of its changes */
+	if (atomic_load(&p->dir->unwatched) || f->via_link)
+		atomic_store(&n->unwatched, true);
+	if (p->srv->stale_data && n->type == S_IFREG && atomic_load(&n->unwatched))
+		check_pages(p->srv, n, f);
 	lost = e.lost;
 	settle_lost(p, name, lost);
 	fill(p->srv, n, f, ret);
@@ -140,6 +167,7 @@ static int lookup_once(struct server *srv, uint64_t dir, const char *name,
 	r = place_child(&p, name, &f);
 	if (r == -ENOENT) {
 		r = entry_absent(&p, name);
+		*ret = (struct fuse_entry_param){ .entry_timeout = entry_timeout(srv, p.dir) };
 		return r < 0 ? r : -ENOENT;
 	}
 	return r < 0 ? r : entry_enter(&p, name, &f, false, NULL, ret);

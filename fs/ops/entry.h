@@ -20,8 +20,15 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 /** entry_absent - nothing was found at @name; 0 or -EAGAIN */
 int entry_absent(struct place *p, const char *name);
 
-/** entry_lookup - look a name up and enter it */
+/**
+ * entry_lookup - look a name up and enter it
+ *
+ * With -ENOENT @ret says how long the kernel may remember that.
+ */
 int entry_lookup(struct server *srv, uint64_t dir, const char *name, struct fuse_entry_param *ret);
+
+/** entry_timeout - how long the kernel may trust what it is told about a node, seconds */
+double entry_timeout(const struct server *srv, const struct node *n);
 
 /** entry_attr - attributes as the kernel gets them: @st with the number that the view shows */
 void entry_attr(const struct found *f, const struct stat *st, struct stat *ret);

@@ -164,7 +164,7 @@ static ssize_t write_data(struct server *srv, uint64_t id, struct fuse_bufvec *i
 		struct stat st;
 
 		if (fstat(h->fd, &st) < 0 || st.st_size != offset + (off_t)size)
-			srv->stale_data(srv->arg, id);
+			srv->stale_data(srv->watch_arg, id);
 	}
 	return done;
 }

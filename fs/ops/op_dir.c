@@ -21,6 +21,7 @@ struct batch {
 	char *buf;
 	size_t size;
 	size_t used;
+	bool unwatched; /* the kernel must not keep the listing */
 };
 
 void op_opendir(fuse_req_t req, fuse_ino_t id, struct fuse_file_info *fi)
@@ -158,6 +159,7 @@ static int list(struct server *srv, uint64_t id, off_t offset, struct batch *b)
 	r = place_open(srv, id, &p);
 	if (r == -ENOENT)
 		return 0; /* removed: empty */
+	b->unwatched = p.dir && atomic_load(&p.dir->unwatched);
 	return r < 0 ? r : fill(srv, &p, (uint64_t)offset, b);
 }
 
@@ -184,6 +186,8 @@ static void reply_list(struct server *srv, fuse_req_t req, uint64_t id, size_t s
 		reply_err(req, r);
 	else if (fuse_reply_buf(req, b.buf, b.used) < 0)
 		take_back(srv, &b);
+	if (b.unwatched && srv->stale_data)
+		srv->stale_data(srv->watch_arg, id);
 }
 
 void op_readdir(fuse_req_t req, fuse_ino_t id, size_t size, off_t offset, struct fuse_file_info *fi)

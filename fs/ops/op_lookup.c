@@ -12,7 +12,7 @@
 void op_lookup(fuse_req_t req, fuse_ino_t dir, const char *name)
 {
 	struct server *srv = server_of(req, REQ_LOOKUP);
-	struct fuse_entry_param e;
+	struct fuse_entry_param e = { 0 };
 	int r = entry_lookup(srv, dir, name, &e);
 
 	reply_entry(srv, req, r, &e);
@@ -41,7 +41,7 @@ void op_forget_multi(fuse_req_t req, size_t n, struct fuse_forget_data *v)
 	fuse_reply_none(req);
 }
 
-static int getattr(struct server *srv, uint64_t id, struct stat *ret)
+static int getattr(struct server *srv, uint64_t id, struct stat *ret, double *ret_timeout)
 {
 	cleanup_node struct node *n = NULL;
 	int r;
@@ -49,16 +49,20 @@ static int getattr(struct server *srv, uint64_t id, struct stat *ret)
 	if (hidden_is(id))
 		return hidden_getattr(srv, id, ret);
 	r = server_node(srv, id, &n);
-	return r < 0 ? r : attr_get(srv, n, ret);
+	if (r < 0)
+		return r;
+	*ret_timeout = entry_timeout(srv, n);
+	return attr_get(srv, n, ret);
 }
 
 void op_getattr(fuse_req_t req, fuse_ino_t id, struct fuse_file_info *fi)
 {
 	struct server *srv = server_of(req, REQ_GETATTR);
 	struct stat st;
-	int r = getattr(srv, id, &st);
+	double timeout = 0;
+	int r = getattr(srv, id, &st, &timeout);
 
-	reply_attr(srv, req, r, id, &st);
+	reply_attr(req, r, &st, timeout);
 }
 
 static int readlink_held(struct server *srv, struct node *n, struct strbuf *ret)

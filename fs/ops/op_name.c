@@ -54,7 +54,7 @@ static int make(struct server *srv, const struct making *m, struct fuse_entry_pa
 static void make_and_reply(struct server *srv, fuse_req_t req, struct making *m)
 {
 	const struct fuse_ctx *ctx = fuse_req_ctx(req);
-	struct fuse_entry_param e;
+	struct fuse_entry_param e = { 0 };
 	int r;
 
 	m->who = (struct cred){ .uid = ctx->uid, .gid = ctx->gid };
@@ -144,7 +144,7 @@ static int make_link(struct server *srv, uint64_t id, uint64_t dir, const char *
 void op_link(fuse_req_t req, fuse_ino_t id, fuse_ino_t dir, const char *name)
 {
 	struct server *srv = server_of(req, REQ_LINK);
-	struct fuse_entry_param e;
+	struct fuse_entry_param e = { 0 };
 	int r = make_link(srv, id, dir, name, &e);
 
 	if (r < 0)

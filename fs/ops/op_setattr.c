@@ -7,6 +7,7 @@
 #include "layer/change.h"
 #include "ops/attr.h"
 #include "ops/edit.h"
+#include "ops/entry.h"
 #include "ops/ops.h"
 #include "ops/place.h"
 #include "ops/reply.h"
@@ -95,7 +96,7 @@ static int set_attrs(struct server *srv, struct node *n, const struct attr_chang
 }
 
 static int setattr(struct server *srv, uint64_t id, const struct stat *st, int valid, uid_t who,
-		   struct stat *ret)
+		   struct stat *ret, double *ret_timeout)
 {
 	cleanup_node struct node *n = NULL;
 	struct attr_change c;
@@ -108,7 +109,10 @@ static int setattr(struct server *srv, uint64_t id, const struct stat *st, int v
 	to_change(st, valid, &c);
 	if (c.valid)
 		r = set_attrs(srv, n, &c);
-	return r < 0 ? r : attr_get(srv, n, ret);
+	if (r < 0)
+		return r;
+	*ret_timeout = entry_timeout(srv, n);
+	return attr_get(srv, n, ret);
 }
 
 void op_setattr(fuse_req_t req, fuse_ino_t id, struct stat *st, int valid,
@@ -116,7 +120,8 @@ void op_setattr(fuse_req_t req, fuse_ino_t id, struct stat *st, int valid,
 {
 	struct server *srv = server_of(req, REQ_SETATTR);
 	struct stat now;
-	int r = setattr(srv, id, st, valid, fuse_req_ctx(req)->uid, &now);
+	double timeout = 0;
+	int r = setattr(srv, id, st, valid, fuse_req_ctx(req)->uid, &now, &timeout);
 
-	reply_attr(srv, req, r, id, &now);
+	reply_attr(req, r, &now, timeout);
 }

@@ -43,7 +43,10 @@ static int open_node(struct place *p)
 	if (r < 0)
 		return r == -ESTALE ? -ENOENT : r;
 	node_found(p->dir, &p->found);
-	return server_open(p->srv, open_parts, p);
+	r = server_open(p->srv, open_parts, p);
+	if (!r && p->srv->on_dir)
+		p->srv->on_dir(p->srv->watch_arg, p->dir, &p->parts);
+	return r;
 }
 
 int place_open_held(struct server *srv, uint64_t id, struct place *ret)

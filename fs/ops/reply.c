@@ -21,7 +21,7 @@ static void take_back(struct server *srv, uint64_t id)
 
 void reply_entry(struct server *srv, fuse_req_t req, int r, const struct fuse_entry_param *e)
 {
-	struct fuse_entry_param none = { .entry_timeout = srv->config.timeout_sec };
+	struct fuse_entry_param none = { .entry_timeout = e->entry_timeout };
 
 	if (!r && fuse_reply_entry(req, e) < 0)
 		take_back(srv, e->ino);
@@ -40,12 +40,12 @@ void reply_created(struct server *srv, fuse_req_t req, int r, const struct fuse_
 		take_back(srv, e->ino);
 }
 
-void reply_attr(struct server *srv, fuse_req_t req, int r, uint64_t id, const struct stat *st)
+void reply_attr(fuse_req_t req, int r, const struct stat *st, double timeout_sec)
 {
 	if (r < 0)
 		reply_err(req, r);
 	else
-		(void)fuse_reply_attr(req, st, hidden_is(id) ? 0 : srv->config.timeout_sec);
+		(void)fuse_reply_attr(req, st, timeout_sec);
 }
 
 void reply_size(fuse_req_t req, ssize_t r)

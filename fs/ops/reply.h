@@ -14,7 +14,8 @@ void reply_err(fuse_req_t req, int r);
 /**
  * reply_entry - tell the kernel of a node that was counted for it, or of failure @r
  *
- * If the reply does not arrive, the node's count is taken back.
+ * If the reply does not arrive, the node's count is taken back. With -ENOENT the kernel may remember
+ * that for @e->entry_timeout.
  */
 void reply_entry(struct server *srv, fuse_req_t req, int r, const struct fuse_entry_param *e);
 
@@ -22,8 +23,8 @@ void reply_entry(struct server *srv, fuse_req_t req, int r, const struct fuse_en
 void reply_created(struct server *srv, fuse_req_t req, int r, const struct fuse_entry_param *e,
 		   const struct fuse_file_info *fi);
 
-/** reply_attr - attributes of node @id, or failure @r */
-void reply_attr(struct server *srv, fuse_req_t req, int r, uint64_t id, const struct stat *st);
+/** reply_attr - attributes that the kernel may keep for @timeout_sec, or failure @r */
+void reply_attr(fuse_req_t req, int r, const struct stat *st, double timeout_sec);
 
 /** reply_size - a number of bytes, or failure @r < 0 */
 void reply_size(fuse_req_t req, ssize_t r);

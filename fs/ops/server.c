@@ -161,6 +161,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct server *srv = userdata;
 	bool caching = srv->config.timeout_sec > 0;
+	bool told = caching && !srv->config.auto_inval; /* of every change */
 
 	srv->no_open = conn->capable & FUSE_CAP_NO_OPEN_SUPPORT;
 	srv->no_opendir =
@@ -175,7 +176,8 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_FLOCK_LOCKS, false);
 	/* attributes in listings serve caches only */
 	want(conn, FUSE_CAP_READDIRPLUS, caching);
-	want(conn, FUSE_CAP_READDIRPLUS_AUTO, caching);
+	want(conn, FUSE_CAP_READDIRPLUS_AUTO, caching && !told);
+	want(conn, FUSE_CAP_CACHE_SYMLINKS, told);
 	want(conn, FUSE_CAP_PARALLEL_DIROPS, true);
 	want(conn, FUSE_CAP_ASYNC_READ, true);
 	want(conn, FUSE_CAP_ASYNC_DIO, true);

@@ -72,11 +72,12 @@ struct server {
 	void (*on_init)(void *arg); /* the kernel has said hello */
 	int (*content)(void *arg, const char *name, struct strbuf *ret);
 	/* append the content of .specfs/@name; -ENOENT */
+
+	/* a directory is about to be read: watch it first; may be NULL */
+	void (*on_dir)(void *arg, struct node *dir, const struct dirset *parts);
+	/* the kernel's pages of a node may be wrong; must not block; may be NULL */
 	void (*stale_data)(void *arg, uint64_t id);
-	/*
-	 * the kernel's pages of a node may be wrong; called with no
-	 *                                  * lock held, must not block; may be NULL
-	 */
+	void *watch_arg;        /* of on_dir and stale_data */
 	void *arg;
 };
 

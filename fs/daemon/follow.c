@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* What is followed: see follow.h. */
+#include "daemon/follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/path.h"
+
+/* A watched directory is a part of a node, or lies on the way to a layer's own directory. */
+struct link {
+	uint64_t watch_id;
+	uint64_t node_id;       /* 0: on the way to layer @layer */
+	unsigned layer;
+	struct link *next_of_watch;
+	struct link *next_of_owner;
+	char path[];            /* node: view path; way: the name to look out for, "" for any */
+};
+
+/* The links that share a watch, or an owner (a node, or the way to a layer). */
+struct bundle {
+	uint64_t id;
+	struct link *first;
+	UT_hash_handle hh;
+};
+
+struct follow {
+	const struct view *view;        /* constant */
+	struct watch *watch;            /* constant */
+	pthread_mutex_t lock;           /* guards what follows */
+	struct bundle *by_watch;
+	struct bundle *by_node;
+	struct link *ways[STACK_MAX];
+};
+
+static struct bundle *bundle_get(struct bundle **all, uint64_t id)
+{
+	struct bundle *b;
+
+	HASH_FIND(hh, *all, &id, sizeof(id), b);
+	if (b)
+		return b;
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return NULL;
+	b->id = id;
+	HASH_ADD(hh, *all, id, sizeof(id), b);
+	return b;
+}
+
+static void bundle_drop_if_empty(struct bundle **all, struct bundle *b)
+{
+	if (b && !b->first) {
+		HASH_DEL(*all, b);
+		free(b);
+	}
+}
+
+static struct bundle *bundle_find(struct bundle *all, uint64_t id)
+{
+	struct bundle *b;
+
+	HASH_FIND(hh, all, &id, sizeof(id), b);
+	return b;
+}
+
+/* Take a link out of its watch's bundle, end the watch, free it. Its owner has let go of it. */
+static void link_end(struct follow *f, struct link *l)
+{
+	struct bundle *b = bundle_find(f->by_watch, l->watch_id);
+	cleanup_fd int fd = -1;
+
+	for (struct link **p = b ? &b->first : NULL; p && *p; p = &(*p)->next_of_watch) {
+		if (*p == l) {
+			*p = l->next_of_watch;
+			break;
+		}
+	}
+	bundle_drop_if_empty(&f->by_watch, b);
+	if (l->node_id)
+		fd = layer_open_dir(&f->view->stack.layers[l->layer], l->path);
+	watch_remove(f->watch, l->watch_id, fd);
+	free(l);
+}
+
+static int link_add(struct follow *f, struct link **owner, uint64_t node_id, unsigned layer,
+		    uint64_t watch_id, const char *path)
+{
+	size_t len = strlen(path) + 1;
+	struct link *l = malloc(sizeof(*l) + len);
+	struct bundle *b = l ? bundle_get(&f->by_watch, watch_id) : NULL;
+
+	if (!b) {
+		free(l);
+		return -ENOMEM;
+	}
+	*l = (struct link){ .watch_id = watch_id, .node_id = node_id, .layer = layer };
+	memcpy(l->path, path, len);
+	l->next_of_watch = b->first;
+	b->first = l;
+	l->next_of_owner = *owner;
+	*owner = l;
+	return 0;
+}
+
+/* May this process change the directory at @path of layer @i under another view path? */
+static bool has_second_place(const struct stack *st, unsigned i, const char *path)
+{
+	const struct layer *l = &st->layers[i];
+
+	if (l->rule)
+		return true;
+	for (unsigned k = 0; k < st->n; k++) {
+		const struct layer *o = &st->layers[k];
+
+		if (o->rule && o->in_root && (path_below(path, o->dir) || path_below(o->dir, path)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_watchable(const struct stack *st, int i)
+{
+	enum layer_kind kind = st->layers[i].kind;
+
+	return kind != LAYER_SCRATCH && kind != LAYER_GENERATED;
+}
+
+static void refuse(struct node *dir, const char *path, int r)
+{
+	if (!atomic_exchange(&dir->unwatched, true))
+		log_debug("watch", "cannot watch '%s': %s", path, strerror(-r));
+}
+
+static void follow_part(struct follow *f, struct node *dir, struct bundle *b, unsigned i, int fd,
+			const char *path)
+{
+	uint64_t id;
+	int r = watch_add(f->watch, fd, has_second_place(&f->view->stack, i, path), &id);
+
+	if (r < 0) {
+		refuse(dir, path, r);
+		return;
+	}
+	r = link_add(f, &b->first, dir->id, i, id, path);
+	if (r < 0) {
+		watch_remove(f->watch, id, fd);
+		refuse(dir, path, r);
+	}
+}
+
+void follow_dir(struct follow *f, struct node *dir, const struct dirset *parts)
+{
+	const struct stack *st = &f->view->stack;
+	uint64_t missing = parts->parts & ~atomic_load_explicit(&dir->watched, memory_order_acquire);
+	struct bundle *b;
+
+	if (!missing)
+		return;
+	pthread_mutex_lock(&f->lock);
+	missing = parts->parts & ~atomic_load(&dir->watched);
+	b = bundle_get(&f->by_node, dir->id);
+	for (uint64_t left = b ? missing : 0; left; left &= left - 1) {
+		int i = __builtin_ctzll(left);
+
+		if (parts->fd[i] >= 0 && is_watchable(st, i))
+			follow_part(f, dir, b, (unsigned)i, parts->fd[i], parts->path);
+	}
+	if (!b)
+		refuse(dir, parts->path, -ENOMEM);
+	bundle_drop_if_empty(&f->by_node, b);
+	atomic_fetch_or_explicit(&dir->watched, missing, memory_order_release);
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* Forget all links of a node; the lock is held. */
+static void drop_node(struct follow *f, uint64_t id)
+{
+	struct bundle *b = bundle_find(f->by_node, id);
+
+	while (b && b->first) {
+		struct link *l = b->first;
+
+		b->first = l->next_of_owner;
+		link_end(f, l);
+	}
+	bundle_drop_if_empty(&f->by_node, b);
+}
+
+void follow_again(struct follow *f, struct node *dir)
+{
+	pthread_mutex_lock(&f->lock);
+	drop_node(f, dir->id);
+	atomic_store(&dir->watched, 0);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void follow_gone(struct follow *f, struct node *dir)
+{
+	pthread_mutex_lock(&f->lock);
+	drop_node(f, dir->id);
+	pthread_mutex_unlock(&f->lock);
+}
+
+int follow_nodes(struct follow *f, uint64_t watch_id, uint64_t **ret, size_t *ret_n)
+{
+	cleanup_free uint64_t *ids = NULL;
+	size_t n = 0;
+	struct bundle *b;
+
+	pthread_mutex_lock(&f->lock);
+	b = bundle_find(f->by_watch, watch_id);
+	for (const struct link *l = b ? b->first : NULL; l; l = l->next_of_watch)
+		n += l->node_id != 0;
+	ids = n ? calloc(n, sizeof(*ids)) : NULL;
+	n = 0;
+	for (const struct link *l = b && ids ? b->first : NULL; l; l = l->next_of_watch)
+		if (l->node_id)
+			ids[n++] = l->node_id;
+	pthread_mutex_unlock(&f->lock);
+	*ret = steal_ptr(&ids);
+	*ret_n = n;
+	return 0;
+}
+
+/* The directory, below ROOT, that a rule takes its objects from; NULL if it is not there. */
+static const char *source_of(const struct layer *l)
+{
+	if (!l->rule || l->rule->kind == RULE_FILE)
+		return NULL;
+	if (l->kind == LAYER_GENERATED)
+		return l->rule->from;
+	return l->in_root ? l->dir : NULL;
+}
+
+/* Watch one directory on the way of layer @i: below it, @name leads on. */
+static int watch_way(struct follow *f, unsigned i, const char *dir, const char *name)
+{
+	cleanup_fd int fd = fd_open_beneath(f->view->stack.root_fd, dir, O_PATH | O_DIRECTORY, 0);
+	uint64_t id;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = watch_add(f->watch, fd, true, &id);
+	if (!r) {
+		r = link_add(f, &f->ways[i], 0, i, id, name);
+		if (r < 0)
+			watch_remove(f->watch, id, fd);
+	}
+	return r;
+}
+
+/* Watch all of the way to a layer's own directory that is there. */
+static void follow_layer(struct follow *f, unsigned i)
+{
+	const struct layer *l = &f->view->stack.layers[i];
+	const char *from = source_of(l);
+	cleanup_free char *dir = from && f->view->stack.root_fd >= 0 ? strdup(from) : NULL;
+	size_t done = 0;
+
+	while (f->ways[i]) {
+		struct link *w = f->ways[i];
+
+		f->ways[i] = w->next_of_owner;
+		link_end(f, w);
+	}
+	if (!dir)
+		return;
+	while (from[done]) {
+		size_t len = strcspn(from + done, "/");
+		cleanup_free char *name = strndup(from + done, len);
+
+		dir[done ? done - 1 : 0] = '\0';
+		if (!name || watch_way(f, i, dir, name) < 0)
+			return; /* what is missing is made by a change of what is watched */
+		memcpy(dir, from, done + len);
+		done += len;
+		done += from[done] == '/';
+	}
+	if (l->kind == LAYER_GENERATED && l->rule->glob)
+		(void)watch_way(f, i, from, ""); /* the same */
+}
+
+uint64_t follow_way(struct follow *f, uint64_t watch_id, const char *name)
+{
+	uint64_t layers = 0;
+	struct bundle *b;
+
+	pthread_mutex_lock(&f->lock);
+	b = bundle_find(f->by_watch, watch_id);
+	for (const struct link *l = b ? b->first : NULL; l; l = l->next_of_watch)
+		if (!l->node_id && (!*l->path || !strcmp(l->path, name)))
+			layers |= UINT64_C(1) << l->layer;
+	for (uint64_t left = layers; left; left &= left - 1)
+		follow_layer(f, (unsigned)__builtin_ctzll(left));
+	pthread_mutex_unlock(&f->lock);
+	return layers;
+}
+
+int follow_new(const struct view *v, watch_fn fn, void *arg, struct follow **ret)
+{
+	struct follow *f = calloc(1, sizeof(*f));
+	int r;
+
+	if (!f)
+		return -ENOMEM;
+	f->view = v;
+	pthread_mutex_init(&f->lock, NULL);
+	r = watch_new(fn, arg, &f->watch);
+	if (r < 0) {
+		pthread_mutex_destroy(&f->lock);
+		free(f);
+		return r;
+	}
+	for (unsigned i = 0; i < v->stack.n; i++)
+		follow_layer(f, i);
+	*ret = f;
+	return 0;
+}
+
+void follow_free(struct follow *f)
+{
+	struct bundle *b;
+	struct bundle *next;
+
+	if (!f)
+		return;
+	watch_free(f->watch);
+	HASH_ITER(hh, f->by_watch, b, next) {
+		while (b->first) {
+			struct link *l = b->first;
+
+			b->first = l->next_of_watch;
+			free(l);
+		}
+		HASH_DEL(f->by_watch, b);
+		free(b);
+	}
+	HASH_ITER(hh, f->by_node, b, next) {
+		HASH_DEL(f->by_node, b);
+		free(b);
+	}
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+void follow_stats(struct follow *f, struct watch_stats *ret)
+{
+	watch_stats(f->watch, ret);
+}
+
+int follow_private(struct follow *f, int dir_fd, uint64_t *ret_id)
+{
+	return watch_add(f->watch, dir_fd, true, ret_id);
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/* Invalidation: see inval.h. */
+#include "daemon/inval.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "daemon/refresh.h"
+#include "layer/workdir.h"
+
+enum {
+	QUEUE_MAX = 1 << 16,    /* events waiting; more than that count as lost */
+	SYNC_LIMIT_SEC = 30,
+};
+
+/* A name in a watched directory about which something was reported. */
+struct pending {
+	unsigned what;
+	struct pending *next;
+	UT_hash_handle hh;
+	unsigned key_len;
+	char key[];             /* the watch's number, then the name with its NUL */
+};
+
+/* A node whose pages are to go. */
+struct page_job {
+	uint64_t id;
+	struct page_job *next;
+	UT_hash_handle hh;
+};
+
+struct inval {
+	struct server *srv;             /* constant */
+	struct fuse_session *fuse;      /* constant */
+	struct follow *follow;          /* constant */
+	uint64_t sync_dir;              /* watch of the directory for sync files; constant */
+	int sync_fd;                    /* that directory; constant */
+	bool running;
+	pthread_t names_thread;
+	pthread_t pages_thread;
+
+	pthread_mutex_t lock;           /* guards what follows */
+	pthread_cond_t names_more;
+	pthread_cond_t pages_more;
+	pthread_cond_t done;
+	struct pending *first;
+	struct pending **last;
+	struct pending *by_key;
+	struct page_job *pages_first;
+	struct page_job **pages_last;
+	struct page_job *pages_by_id;
+	bool lost;
+	bool stop;
+	bool pages_busy;
+	uint64_t sync_asked;
+	uint64_t sync_seen;             /* the event of sync file number N has been dealt with */
+
+	atomic_uint_fast64_t entries;
+	atomic_uint_fast64_t attrs;
+	atomic_uint_fast64_t pages;
+	atomic_uint_fast64_t trees;
+};
+
+void inval_entry(struct inval *i, uint64_t dir, const char *name)
+{
+	(void)fuse_lowlevel_notify_inval_entry(i->fuse, dir, name, strlen(name)); /* see inval.h */
+	atomic_fetch_add(&i->entries, 1);
+	log_debug("inval", "entry %llu '%s'", (unsigned long long)dir, name);
+}
+
+void inval_barrier(struct inval *i, uint64_t dir)
+{
+	/* no name has a slash: the kernel finds nothing, but only after the directory's lock is free */
+	(void)fuse_lowlevel_notify_inval_entry(i->fuse, dir, "/", 1);
+}
+
+void inval_attr(struct inval *i, uint64_t id)
+{
+	(void)fuse_lowlevel_notify_inval_inode(i->fuse, id, -1, 0);
+	atomic_fetch_add(&i->attrs, 1);
+	log_debug("inval", "attributes %llu", (unsigned long long)id);
+}
+
+void inval_listing(struct inval *i, uint64_t id)
+{
+	(void)fuse_lowlevel_notify_inval_inode(i->fuse, id, 0, 0);
+	atomic_fetch_add(&i->attrs, 1);
+	log_debug("inval", "listing %llu", (unsigned long long)id);
+}
+
+/* Queue the pages of a node; the lock is held. */
+static void push_pages(struct inval *i, uint64_t id)
+{
+	struct page_job *j;
+
+	HASH_FIND(hh, i->pages_by_id, &id, sizeof(id), j);
+	if (j)
+		return;
+	j = calloc(1, sizeof(*j));
+	if (!j) {
+		i->lost = true;
+		return;
+	}
+	j->id = id;
+	HASH_ADD(hh, i->pages_by_id, id, sizeof(id), j);
+	*i->pages_last = j;
+	i->pages_last = &j->next;
+	pthread_cond_signal(&i->pages_more);
+}
+
+void inval_pages(struct inval *i, uint64_t id)
+{
+	inval_attr(i, id);
+	pthread_mutex_lock(&i->lock);
+	push_pages(i, id);
+	pthread_mutex_unlock(&i->lock);
+}
+
+static void stale_data(void *arg, uint64_t id)
+{
+	struct inval *i = arg;
+
+	pthread_mutex_lock(&i->lock);
+	push_pages(i, id);
+	pthread_mutex_unlock(&i->lock);
+}
+
+/* Queue an event; the lock is held. */
+static void push_event(struct inval *i, const struct watch_event *e)
+{
+	unsigned name_len = (unsigned)strlen(e->name) + 1;
+	unsigned key_len = (unsigned)sizeof(e->dir) + name_len;
+	struct pending *p = malloc(sizeof(*p) + key_len);
+	struct pending *known;
+
+	if (!p || HASH_COUNT(i->by_key) >= QUEUE_MAX) {
+		free(p);
+		i->lost = true;
+		return;
+	}
+	*p = (struct pending){ .what = e->what, .key_len = key_len };
+	memcpy(p->key, &e->dir, sizeof(e->dir));
+	memcpy(p->key + sizeof(e->dir), e->name, name_len);
+	HASH_FIND(hh, i->by_key, p->key, key_len, known);
+	if (known) {
+		unsigned own = known->what & p->what & WATCH_OWN;
+
+		/* of two, a foreign one counts */
+		known->what = ((known->what | p->what) & ~(unsigned)WATCH_OWN) | own;
+		free(p);
+		return;
+	}
+	HASH_ADD_KEYPTR(hh, i->by_key, p->key, key_len, p);
+	*i->last = p;
+	i->last = &p->next;
+}
+
+/* The watcher's thread: queue, no more. */
+static void on_event(void *arg, const struct watch_event *e)
+{
+	struct inval *i = arg;
+
+	pthread_mutex_lock(&i->lock);
+	if (e->what & WATCH_LOST)
+		i->lost = true;
+	else
+		push_event(i, e);
+	pthread_cond_signal(&i->names_more);
+	pthread_mutex_unlock(&i->lock);
+}
+
+/* Is it the event of a sync file? Then everything queued before it has been dealt with. */
+static bool is_sync(struct inval *i, const struct pending *p, uint64_t dir)
+{
+	unsigned long long n;
+
+	if (dir != i->sync_dir || !i->sync_dir)
+		return false;
+	if (sscanf(p->key + sizeof(dir), "sync.%llu", &n) == 1) {
+		pthread_mutex_lock(&i->lock);
+		if (n > i->sync_seen)
+			i->sync_seen = n;
+		pthread_cond_broadcast(&i->done);
+		pthread_mutex_unlock(&i->lock);
+	}
+	return true;
+}
+
+static void deal_with(struct inval *i, const struct pending *p)
+{
+	struct refresh r = { .srv = i->srv, .follow = i->follow, .inval = i };
+	uint64_t dir;
+
+	memcpy(&dir, p->key, sizeof(dir));
+	if (!is_sync(i, p, dir))
+		refresh_event(&r, dir, p->key + sizeof(dir), p->what);
+}
+
+static void deal_with_loss(struct inval *i)
+{
+	struct refresh r = { .srv = i->srv, .follow = i->follow, .inval = i };
+
+	log_warn("too many changes at once: looking through all that is cached");
+	atomic_fetch_add(&i->trees, 1);
+	refresh_all(&r);
+}
+
+static void *names_run(void *arg)
+{
+	struct inval *i = arg;
+
+	pthread_mutex_lock(&i->lock);
+	while (!i->stop) {
+		struct pending *p = i->first;
+		bool lost = i->lost;
+
+		if (!p && !lost) {
+			pthread_cond_wait(&i->names_more, &i->lock);
+			continue;
+		}
+		i->lost = false;
+		if (p) {
+			i->first = p->next;
+			if (!i->first)
+				i->last = &i->first;
+			HASH_DEL(i->by_key, p);
+		}
+		pthread_mutex_unlock(&i->lock);
+		if (lost)
+			deal_with_loss(i);
+		if (p)
+			deal_with(i, p);
+		free(p);
+		pthread_mutex_lock(&i->lock);
+	}
+	pthread_mutex_unlock(&i->lock);
+	return NULL;
+}
+
+static void *pages_run(void *arg)
+{
+	struct inval *i = arg;
+
+	pthread_mutex_lock(&i->lock);
+	while (!i->stop) {
+		struct page_job *j = i->pages_first;
+
+		if (!j) {
+			i->pages_busy = false;
+			pthread_cond_broadcast(&i->done);
+			pthread_cond_wait(&i->pages_more, &i->lock);
+			continue;
+		}
+		i->pages_busy = true;
+		i->pages_first = j->next;
+		if (!i->pages_first)
+			i->pages_last = &i->pages_first;
+		HASH_DEL(i->pages_by_id, j);
+		pthread_mutex_unlock(&i->lock);
+		(void)fuse_lowlevel_notify_inval_inode(i->fuse, j->id, 0, 0);
+		atomic_fetch_add(&i->pages, 1);
+		log_debug("inval", "pages %llu", (unsigned long long)j->id);
+		free(j);
+		pthread_mutex_lock(&i->lock);
+	}
+	pthread_mutex_unlock(&i->lock);
+	return NULL;
+}
+
+static void on_dir(void *arg, struct node *dir, const struct dirset *parts)
+{
+	struct inval *i = arg;
+
+	follow_dir(i->follow, dir, parts);
+}
+
+static void on_gone(void *arg, struct node *dir)
+{
+	struct inval *i = arg;
+
+	follow_gone(i->follow, dir);
+}
+
+int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
+{
+	struct inval *i = calloc(1, sizeof(*i));
+	int r;
+
+	if (!i)
+		return -ENOMEM;
+	*i = (struct inval){ .srv = srv, .fuse = fuse, .sync_fd = -1 };
+	i->last = &i->first;
+	i->pages_last = &i->pages_first;
+	pthread_mutex_init(&i->lock, NULL);
+	pthread_cond_init(&i->names_more, NULL);
+	pthread_cond_init(&i->pages_more, NULL);
+	pthread_cond_init(&i->done, NULL);
+	r = follow_new(srv->view, on_event, i, &i->follow);
+	if (r < 0) {
+		inval_free(i);
+		return r;
+	}
+	if (srv->view->work &&
+	    follow_private(i->follow, srv->view->work->fd, &i->sync_dir) == 0)
+		i->sync_fd = srv->view->work->fd;
+	table_on_gone(srv->table, on_gone, i);
+	srv->on_dir = on_dir;
+	srv->stale_data = stale_data;
+	srv->watch_arg = i;
+	*ret = i;
+	return 0;
+}
+
+int inval_begin(struct inval *i)
+{
+	int r = -pthread_create(&i->names_thread, NULL, names_run, i);
+
+	if (r < 0)
+		return r;
+	r = -pthread_create(&i->pages_thread, NULL, pages_run, i);
+	if (!r) {
+		i->running = true;
+		return 0;
+	}
+	pthread_mutex_lock(&i->lock);
+	i->stop = true;
+	pthread_cond_broadcast(&i->names_more);
+	pthread_mutex_unlock(&i->lock);
+	pthread_join(i->names_thread, NULL);
+	return r;
+}
+
+void inval_end(struct inval *i)
+{
+	if (!i || !i->running)
+		return;
+	pthread_mutex_lock(&i->lock);
+	i->stop = true;
+	pthread_cond_broadcast(&i->names_more);
+	pthread_cond_broadcast(&i->pages_more);
+	pthread_cond_broadcast(&i->done);
+	pthread_mutex_unlock(&i->lock);
+	pthread_join(i->names_thread, NULL);
+	pthread_join(i->pages_thread, NULL);
+	i->running = false;
+}
+
+void inval_free(struct inval *i)
+{
+	struct pending *p;
+	struct pending *p_next;
+	struct page_job *j;
+	struct page_job *j_next;
+
+	if (!i)
+		return;
+	if (i->srv->watch_arg == i) {
+		table_on_gone(i->srv->table, NULL, NULL);
+		i->srv->on_dir = NULL;
+		i->srv->stale_data = NULL;
+	}
+	follow_free(i->follow);
+	HASH_ITER(hh, i->by_key, p, p_next) {
+		HASH_DEL(i->by_key, p);
+		free(p);
+	}
+	HASH_ITER(hh, i->pages_by_id, j, j_next) {
+		HASH_DEL(i->pages_by_id, j);
+		free(j);
+	}
+	pthread_cond_destroy(&i->done);
+	pthread_cond_destroy(&i->pages_more);
+	pthread_cond_destroy(&i->names_more);
+	pthread_mutex_destroy(&i->lock);
+	free(i);
+}
+
+/* Wait, with the lock held, until sync file @n was seen and nothing is left to do. */
+static int wait_done(struct inval *i, uint64_t n, const struct timespec *until)
+{
+	while (!i->stop && (i->sync_seen < n || i->lost || i->pages_first || i->pages_busy)) {
+		if (pthread_cond_timedwait(&i->done, &i->lock, until) == ETIMEDOUT)
+			return -EIO;
+	}
+	return i->stop ? -EIO : 0;
+}
+
+int inval_sync(struct inval *i)
+{
+	struct timespec until;
+	char name[32];
+	uint64_t n;
+	int fd;
+	int r;
+
+	if (i->sync_fd < 0)
+		return -EIO;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += SYNC_LIMIT_SEC;
+	pthread_mutex_lock(&i->lock);
+	n = ++i->sync_asked;
+	pthread_mutex_unlock(&i->lock);
+	/* its event comes after those of all earlier changes: the kernel's queue keeps their order */
+	snprintf(name, sizeof(name), "sync.%llu", (unsigned long long)n);
+	fd = openat(i->sync_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	pthread_mutex_lock(&i->lock);
+	r = wait_done(i, n, &until);
+	pthread_mutex_unlock(&i->lock);
+	(void)unlinkat(i->sync_fd, name, 0); /* the next start clears what is left */
+	return r;
+}
+
+void inval_stats(struct inval *i, struct inval_stats *ret, struct watch_stats *watch)
+{
+	pthread_mutex_lock(&i->lock);
+	*ret = (struct inval_stats){
+		.entries = atomic_load(&i->entries),
+		.attrs = atomic_load(&i->attrs),
+		.pages = atomic_load(&i->pages),
+		.trees = atomic_load(&i->trees),
+		.pending = HASH_COUNT(i->by_key) + HASH_COUNT(i->pages_by_id),
+	};
+	pthread_mutex_unlock(&i->lock);
+	if (watch)
+		follow_stats(i->follow, watch);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Invalidation: what the watcher saw becomes messages to the kernel. The watcher's thread only
+ * queues; one thread looks at the layers and tells the kernel about names and attributes, another
+ * about pages, since that may wait for a READ or WRITE that is under way. Neither holds a lock while
+ * it tells the kernel something.
+ */
+#ifndef SPECFS_DAEMON_INVAL_H
+#define SPECFS_DAEMON_INVAL_H
+
+#include <stdint.h>
+
+#include "daemon/follow.h"
+#include "ops/server.h"
+
+struct inval;
+
+struct inval_stats {
+	uint64_t entries;       /* names told to the kernel */
+	uint64_t attrs;         /* nodes whose attributes or listing were dropped */
+	uint64_t pages;         /* nodes whose pages were dropped */
+	uint64_t trees;         /* times that a whole directory was looked through */
+	uint64_t pending;       /* events not yet dealt with */
+};
+
+/**
+ * inval_new - start following a server's view
+ * @fuse: borrowed; where the kernel is told
+ *
+ * Sets @srv's on_dir and stale_data, so it comes before the first request. Returns 0, or a negative
+ * errno if nothing can be watched.
+ */
+int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret);
+
+/** inval_begin - start the threads; once the daemon has forked and the session is mounted */
+int inval_begin(struct inval *i);
+
+/** inval_end - stop the threads; the session's loop may have ended */
+void inval_end(struct inval *i);
+void inval_free(struct inval *i);
+
+/** inval_sync - return when every change of a layer made before the call is visible; 0 or -EIO */
+int inval_sync(struct inval *i);
+
+/** inval_stats - counters; @watch may be NULL */
+void inval_stats(struct inval *i, struct inval_stats *ret, struct watch_stats *watch);
+
+/* For refresh.c: tell the kernel. Names and ids that it does not know are no mistake. */
+void inval_entry(struct inval *i, uint64_t dir, const char *name);
+void inval_attr(struct inval *i, uint64_t id);
+void inval_listing(struct inval *i, uint64_t id);
+void inval_pages(struct inval *i, uint64_t id);
+
+/** inval_barrier - wait until the kernel has got all answers about names of that directory that are
+ * under way: what is told after it is not overtaken by an older answer */
+void inval_barrier(struct inval *i, uint64_t dir);
+
+#endif

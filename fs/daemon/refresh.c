@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* Refreshing what the kernel knows: see refresh.h. */
+#include "daemon/refresh.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/path.h"
+#include "layer/listing.h"
+#include "ops/entry.h"
+#include "ops/place.h"
+
+/* A look that came too late is taken again; see entry.c. */
+enum { MAX_TRIES = 100 };
+
+/* What a look at a name has shown. */
+struct outcome {
+	struct node *child;     /* the node that was known under the name, referenced; or NULL */
+	bool same;              /* it still is what the name leads to */
+	bool new_parts;         /* a directory with other parts than before */
+};
+
+static void outcome_clear(struct outcome *o)
+{
+	node_unref(o->child);
+	*o = (struct outcome){ 0 };
+}
+
+/* Look at a name in an open directory and correct the table. */
+static int look(struct place *p, const char *name, struct outcome *o)
+{
+	struct table *t = p->srv->table;
+	struct found now;
+	struct found then;
+	int r;
+
+	o->child = table_child(t, p->dir, name);
+	r = place_child(p, name, &now);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (!o->child)
+		return 0;
+	if (!r && table_is_same(t, o->child, &now)) {
+		node_found(o->child, &then);
+		o->same = true;
+		o->new_parts = now.parts != then.parts;
+		table_refresh(t, o->child, p->dir, p->seq, &now);
+		return 0;
+	}
+	return entry_absent(p, name);
+}
+
+/* The same, by the directory's id, until no change of ours comes between. */
+static int look_at(const struct refresh *r, uint64_t dir, const char *name, struct outcome *o)
+{
+	int ret = -EAGAIN;
+
+	for (int i = 0; i < MAX_TRIES && ret == -EAGAIN; i++) {
+		cleanup_place struct place p = PLACE_INIT;
+
+		outcome_clear(o);
+		ret = place_open(r->srv, dir, &p);
+		if (!ret)
+			ret = look(&p, name, o);
+	}
+	return ret;
+}
+
+static void refresh_tree(const struct refresh *r, struct node *dir);
+
+/* Tell the kernel about a name that leads elsewhere than it thinks. */
+static void tell_name(const struct refresh *r, uint64_t dir, const char *name,
+		      const struct outcome *o)
+{
+	inval_entry(r->inval, dir, name);
+	inval_listing(r->inval, dir);
+	if (o->child)
+		inval_attr(r->inval, o->child->id);
+}
+
+/* The name still leads to the node: say what of it may have changed. */
+static void tell_node(const struct refresh *r, const struct node *n, unsigned what)
+{
+	if (n->type == S_IFDIR || !(what & (WATCH_DATA | WATCH_NAME)))
+		inval_attr(r->inval, n->id);
+	else
+		inval_pages(r->inval, n->id);
+}
+
+/* One name in one directory of the view. */
+static void refresh_name(const struct refresh *r, uint64_t dir, const char *name, unsigned what)
+{
+	struct outcome o = { 0 };
+	int ret = look_at(r, dir, name, &o);
+
+	if (ret < 0 && ret != -EAGAIN && ret != -ENOENT && ret != -ESTALE)
+		log_debug("watch", "cannot look at '%s': %s", name, strerror(-ret));
+	if (ret < 0 || !o.same) {
+		if (o.child || what & WATCH_NAME)
+			tell_name(r, dir, name, &o);
+	} else if (o.child->type == S_IFDIR && (o.new_parts || (what & WATCH_NAME))) {
+		/* another directory of that name, or one more part: nothing in it is certain */
+		if (!(what & WATCH_OWN) || o.new_parts) {
+			inval_listing(r->inval, dir);
+			refresh_tree(r, o.child);
+		}
+	} else if (!(what & WATCH_OWN) || o.child->type == S_IFDIR) {
+		inval_barrier(r->inval, dir);
+		tell_node(r, o.child, what);
+		if (what & WATCH_NAME)
+			inval_listing(r->inval, dir);
+	}
+	if (!ret && !o.child && !(what & (WATCH_NAME | WATCH_OWN))) {
+		/* not known when we looked, but a look-up may have been under way */
+		struct node *n;
+		cleanup_node struct node *d = NULL;
+
+		inval_barrier(r->inval, dir);
+		if (table_get(r->srv->table, dir, &d) == 0) {
+			n = table_child(r->srv->table, d, name);
+			if (n)
+				tell_node(r, n, what);
+			node_unref(n);
+		}
+	}
+	outcome_clear(&o);
+}
+
+/* Names that a directory of the view may be asked for: those it has and those the kernel knows. */
+static int all_names(const struct refresh *r, uint64_t dir, struct strv *ret)
+{
+	cleanup_place struct place p = PLACE_INIT;
+	cleanup_listing struct listing *l = NULL;
+	int ret_code = place_open(r->srv, dir, &p);
+
+	if (!ret_code)
+		ret_code = listing_read(&r->srv->view->stack, &p.parts, &l);
+	for (size_t i = 0; !ret_code && i < l->n; i++)
+		ret_code = strv_add(ret, l->v[i].name);
+	if (p.dir && ret_code != -ENOMEM) {
+		int k = table_kids(r->srv->table, p.dir, ret);
+
+		ret_code = k < 0 ? k : ret_code;
+	}
+	return ret_code;
+}
+
+/* Everything in one directory of the view, but not what is below its directories. */
+static void refresh_dir(const struct refresh *r, struct node *dir)
+{
+	cleanup_strv struct strv names = STRV_INIT;
+
+	follow_again(r->follow, dir);
+	(void)all_names(r, dir->id, &names); /* a directory that can't be read: what is known of it */
+	strv_sort(&names);
+	for (size_t i = 0; i < names.n; i++) {
+		struct outcome o = { 0 };
+
+		if (i && !strcmp(names.v[i], names.v[i - 1]))
+			continue;
+		if (look_at(r, dir->id, names.v[i], &o) < 0 || !o.same) {
+			inval_entry(r->inval, dir->id, names.v[i]);
+			if (o.child)
+				inval_attr(r->inval, o.child->id);
+		} else {
+			inval_barrier(r->inval, dir->id);
+			tell_node(r, o.child, WATCH_DATA);
+		}
+		outcome_clear(&o);
+	}
+	inval_listing(r->inval, dir->id);
+}
+
+/* A directory and all that the kernel knows below it, parents first. */
+static void refresh_tree(const struct refresh *r, struct node *dir)
+{
+	struct node **below = NULL;
+	size_t n = 0;
+
+	refresh_dir(r, dir);
+	if (table_below(r->srv->table, dir, &below, &n) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (below[i]->type == S_IFDIR)
+			refresh_dir(r, below[i]);
+		node_unref(below[i]);
+	}
+	free(below);
+}
+
+/* The node at a view path, or the last one on the way to it that is known; referenced. */
+static struct node *known_on_the_way(struct server *srv, const char *path)
+{
+	struct node *n = NULL;
+
+	if (table_get(srv->table, NODE_ROOT, &n) < 0)
+		return NULL;
+	while (*path) {
+		cleanup_free char *name = strndup(path, strcspn(path, "/"));
+		struct node *child = name ? table_child(srv->table, n, name) : NULL;
+
+		if (!child || child->type != S_IFDIR) {
+			node_unref(child);
+			break;
+		}
+		node_unref(n);
+		n = child;
+		path += strcspn(path, "/");
+		path += *path == '/';
+	}
+	return n;
+}
+
+/* Whatever these layers show may have come or gone. */
+static void refresh_layers(const struct refresh *r, uint64_t layers)
+{
+	for (; layers; layers &= layers - 1) {
+		const struct layer *l = &r->srv->view->stack.layers[__builtin_ctzll(layers)];
+		cleanup_node struct node *n =
+			l->rule ? known_on_the_way(r->srv, l->rule->at) : NULL;
+
+		if (n)
+			refresh_tree(r, n);
+	}
+}
+
+/* A file whose content says what else is shown: the layers it is about. */
+static uint64_t governed_layers(const struct refresh *r, const char *name)
+{
+	const struct stack *st = &r->srv->view->stack;
+	bool is_hide = !strcmp(name, HIDE_FILE);
+	bool is_init = !strcmp(name, "__init__.py");
+	uint64_t layers = 0;
+
+	for (unsigned i = 0; (is_hide || is_init) && i < st->n; i++) {
+		const struct layer *l = &st->layers[i];
+
+		if (l->kind == LAYER_SPEC &&
+		    (is_hide || l->rule->hijack || l->rule->packages_opaque))
+			layers |= UINT64_C(1) << i;
+	}
+	return layers;
+}
+
+void refresh_event(const struct refresh *r, uint64_t watch_id, const char *name, unsigned what)
+{
+	cleanup_free uint64_t *nodes = NULL;
+	uint64_t layers = follow_way(r->follow, watch_id, name);
+	size_t n = 0;
+
+	if (!(what & WATCH_OWN))
+		layers |= governed_layers(r, name);
+	(void)follow_nodes(r->follow, watch_id, &nodes, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (*name)
+			refresh_name(r, nodes[i], name, what);
+		else
+			inval_attr(r->inval, nodes[i]);
+	}
+	refresh_layers(r, layers);
+}
+
+void refresh_all(const struct refresh *r)
+{
+	cleanup_node struct node *root = NULL;
+
+	if (table_get(r->srv->table, NODE_ROOT, &root) == 0)
+		refresh_tree(r, root);
+	inval_attr(r->inval, NODE_ROOT);
+}

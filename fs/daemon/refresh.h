@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Refreshing: a name or a directory may have changed in a layer; look at it, and tell the kernel
+ * what it may not believe any more. The rules are kernel's: an entry before its inode, a directory
+ * that is still one is never detached.
+ */
+#ifndef SPECFS_DAEMON_REFRESH_H
+#define SPECFS_DAEMON_REFRESH_H
+
+#include "daemon/inval.h"
+
+/* What refreshing works with; borrowed. */
+struct refresh {
+	struct server *srv;
+	struct follow *follow;
+	struct inval *inval;
+};
+
+/** refresh_event - deal with one event of the watcher; @what: WATCH_* */
+void refresh_event(const struct refresh *r, uint64_t watch_id, const char *name, unsigned what);
+
+/** refresh_all - anything may have changed: look through all that the kernel knows */
+void refresh_all(const struct refresh *r);
+
+#endif

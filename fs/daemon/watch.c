@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The watcher: see watch.h. Directories are known by a key that events carry too: the file handle
+ * with fanotify, the watch descriptor with inotify.
+ */
+#include "daemon/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/fanotify.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+
+enum { WATCH_BUFFER = 1 << 16, WATCH_KEY_MAX = 4 + 128 };
+
+#define FAN_WHAT                                                                                   \
+	(FAN_CREATE | FAN_DELETE | FAN_MOVED_FROM | FAN_MOVED_TO | FAN_MODIFY | FAN_ATTRIB |       \
+	 FAN_DELETE_SELF | FAN_MOVE_SELF | FAN_EVENT_ON_CHILD | FAN_ONDIR)
+#define IN_WHAT                                                                                    \
+	(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MODIFY | IN_ATTRIB |             \
+	 IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+
+/* What an event names its directory by. */
+struct watch_key {
+	unsigned len;
+	unsigned char bytes[WATCH_KEY_MAX];
+};
+
+struct watch_dir {
+	uint64_t id;
+	unsigned users;
+	bool with_own;
+	int wd;                         /* inotify */
+	struct watch_key key;
+	UT_hash_handle by_key;
+	UT_hash_handle by_id;
+};
+
+struct watch {
+	bool is_fan;                    /* constant */
+	int fd;                         /* fanotify group or inotify instance; constant */
+	int stop_fd;                    /* eventfd: the thread is to end; constant */
+	pid_t pid;                      /* constant */
+	watch_fn fn;                    /* constant */
+	void *arg;                      /* constant */
+	pthread_t thread;
+
+	pthread_mutex_t lock;           /* guards what follows */
+	struct watch_dir *by_key;
+	struct watch_dir *by_id;
+	uint64_t next_id;
+
+	atomic_uint_fast64_t events;
+	atomic_uint_fast64_t own;
+	atomic_uint_fast64_t overflows;
+	atomic_uint_fast64_t refused;
+};
+
+static void key_set(struct watch_key *k, int type, const void *bytes, unsigned len)
+{
+	memset(k, 0, sizeof(*k));
+	if (len > WATCH_KEY_MAX - sizeof(type))
+		len = WATCH_KEY_MAX - sizeof(type);
+	memcpy(k->bytes, &type, sizeof(type));
+	memcpy(k->bytes + sizeof(type), bytes, len);
+	k->len = (unsigned)sizeof(type) + len;
+}
+
+/* The key of a directory whose handle events will carry. */
+static int key_of_dir(int dir_fd, struct watch_key *ret)
+{
+	union {
+		struct file_handle h;
+		unsigned char room[sizeof(struct file_handle) + 128];
+	} u = { .h.handle_bytes = 128 };
+	int mount_id;
+
+	if (name_to_handle_at(dir_fd, "", &u.h, &mount_id, AT_EMPTY_PATH) < 0)
+		return -errno;
+	key_set(ret, u.h.handle_type, u.h.f_handle, u.h.handle_bytes);
+	return 0;
+}
+
+static struct watch_dir *find_key(struct watch *w, const struct watch_key *k)
+{
+	struct watch_dir *d;
+
+	HASH_FIND(by_key, w->by_key, k->bytes, k->len, d);
+	return d;
+}
+
+/* Pass one event on, if its directory is still watched. @own: this process did it. */
+static void report(struct watch *w, const struct watch_key *k, unsigned what, const char *name,
+		   bool own)
+{
+	struct watch_event e = { .what = what, .name = name };
+	struct watch_dir *d;
+
+	pthread_mutex_lock(&w->lock);
+	d = find_key(w, k);
+	if (d && (!own || d->with_own))
+		e.dir = d->id;
+	pthread_mutex_unlock(&w->lock);
+	if (own) {
+		atomic_fetch_add(&w->own, 1);
+		e.what |= WATCH_OWN;
+	}
+	if (!e.dir || !what)
+		return;
+	atomic_fetch_add(&w->events, 1);
+	w->fn(w->arg, &e);
+}
+
+static void report_lost(struct watch *w)
+{
+	struct watch_event e = { .what = WATCH_LOST, .name = "" };
+
+	atomic_fetch_add(&w->overflows, 1);
+	w->fn(w->arg, &e);
+}
+
+static unsigned fan_what(uint64_t mask)
+{
+	unsigned what = 0;
+
+	if (mask & (FAN_CREATE | FAN_DELETE | FAN_MOVED_FROM | FAN_MOVED_TO))
+		what |= WATCH_NAME;
+	if (mask & FAN_MODIFY)
+		what |= WATCH_DATA;
+	if (mask & FAN_ATTRIB)
+		what |= WATCH_ATTR;
+	if (mask & (FAN_DELETE_SELF | FAN_MOVE_SELF))
+		what |= WATCH_SELF;
+	return what;
+}
+
+/* One record of an event: the directory's handle, with the name behind it. */
+static void fan_record(struct watch *w, const struct fanotify_event_metadata *m,
+		       const struct fanotify_event_info_header *hdr, const char *p)
+{
+	const char *handle = p + offsetof(struct fanotify_event_info_fid, handle);
+	struct watch_key key;
+	struct file_handle h;
+	const char *name = "";
+
+	if (hdr->info_type != FAN_EVENT_INFO_TYPE_DFID_NAME &&
+	    hdr->info_type != FAN_EVENT_INFO_TYPE_DFID)
+		return;
+	memcpy(&h, handle, sizeof(h));
+	handle += sizeof(h);
+	key_set(&key, h.handle_type, handle, h.handle_bytes);
+	if (hdr->info_type == FAN_EVENT_INFO_TYPE_DFID_NAME &&
+	    strcmp(handle + h.handle_bytes, ".") != 0)
+		name = handle + h.handle_bytes;
+	report(w, &key, fan_what(m->mask), name, m->pid == w->pid);
+}
+
+/* One event at @p. */
+static void fan_event(struct watch *w, const struct fanotify_event_metadata *m, const char *p)
+{
+	const char *end = p + m->event_len;
+	struct fanotify_event_info_header hdr;
+
+	if (m->mask & FAN_Q_OVERFLOW) {
+		report_lost(w);
+		return;
+	}
+	for (p += m->metadata_len; p + sizeof(hdr) <= end; p += hdr.len) {
+		memcpy(&hdr, p, sizeof(hdr));
+		if (!hdr.len)
+			return;
+		fan_record(w, m, &hdr, p);
+	}
+}
+
+/* Events follow each other unaligned: nothing is read in place. */
+static void fan_read(struct watch *w, const char *p, ssize_t n)
+{
+	struct fanotify_event_metadata m;
+
+	for (; n >= (ssize_t)sizeof(m); p += m.event_len, n -= m.event_len) {
+		memcpy(&m, p, sizeof(m));
+		if (m.event_len < sizeof(m) || (ssize_t)m.event_len > n ||
+		    m.vers != FANOTIFY_METADATA_VERSION)
+			return;
+		fan_event(w, &m, p);
+	}
+}
+
+static unsigned in_what(uint32_t mask)
+{
+	unsigned what = 0;
+
+	if (mask & (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO))
+		what |= WATCH_NAME;
+	if (mask & IN_MODIFY)
+		what |= WATCH_DATA;
+	if (mask & IN_ATTRIB)
+		what |= WATCH_ATTR;
+	if (mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT))
+		what |= WATCH_SELF;
+	return what;
+}
+
+static void in_read(struct watch *w, const char *buf, ssize_t n)
+{
+	for (const char *p = buf; p < buf + n;) {
+		const char *name = p + sizeof(struct inotify_event);
+		struct inotify_event e;
+		struct watch_key key;
+
+		memcpy(&e, p, sizeof(e));
+		p = name + e.len;
+		if (e.mask & IN_Q_OVERFLOW) {
+			report_lost(w);
+			continue;
+		}
+		key_set(&key, 0, &e.wd, sizeof(e.wd));
+		report(w, &key, in_what(e.mask), e.len ? name : "", false);
+	}
+}
+
+static void *run(void *arg)
+{
+	struct watch *w = arg;
+	static const struct timespec pause = { .tv_nsec = 1000000 };
+	cleanup_free char *buf = malloc(WATCH_BUFFER);
+	struct pollfd fds[] = {
+		{ .fd = w->fd, .events = POLLIN },
+		{ .fd = w->stop_fd, .events = POLLIN },
+	};
+
+	if (!buf) {
+		report_lost(w);
+		return NULL;
+	}
+	for (;;) {
+		ssize_t n;
+
+		if (poll(fds, 2, -1) < 0 && errno != EINTR) {
+			nanosleep(&pause, NULL);
+			continue;
+		}
+		if (fds[1].revents)
+			return NULL;
+		n = read(w->fd, buf, WATCH_BUFFER);
+		if (n <= 0)
+			continue;
+		if (w->is_fan)
+			fan_read(w, buf, n);
+		else
+			in_read(w, buf, n);
+	}
+}
+
+/* Open the kernel's side: fanotify with all it gives, with what a user gets, else inotify. */
+static int open_mechanism(struct watch *w)
+{
+	unsigned flags = FAN_CLASS_NOTIF | FAN_REPORT_DFID_NAME | FAN_CLOEXEC | FAN_NONBLOCK;
+
+	w->is_fan = true;
+	w->fd = fanotify_init(flags | FAN_UNLIMITED_QUEUE | FAN_UNLIMITED_MARKS, O_RDONLY);
+	if (w->fd < 0)
+		w->fd = fanotify_init(flags, O_RDONLY);
+	if (w->fd >= 0)
+		return 0;
+	w->is_fan = false;
+	w->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	return w->fd < 0 ? -errno : 0;
+}
+
+static void watch_release(struct watch *w)
+{
+	struct watch_dir *d;
+	struct watch_dir *next;
+
+	HASH_ITER(by_id, w->by_id, d, next) {
+		HASH_DELETE(by_id, w->by_id, d);
+		HASH_DELETE(by_key, w->by_key, d);
+		free(d);
+	}
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->stop_fd >= 0)
+		close(w->stop_fd);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+}
+
+int watch_new(watch_fn fn, void *arg, struct watch **ret)
+{
+	struct watch *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	*w = (struct watch){ .fd = -1, .stop_fd = -1, .pid = getpid(), .fn = fn, .arg = arg };
+	pthread_mutex_init(&w->lock, NULL);
+	r = open_mechanism(w);
+	if (!r) {
+		w->stop_fd = eventfd(0, EFD_CLOEXEC);
+		if (w->stop_fd < 0)
+			r = -errno;
+	}
+	if (!r)
+		r = -pthread_create(&w->thread, NULL, run, w);
+	if (r < 0) {
+		watch_release(w);
+		return r;
+	}
+	*ret = w;
+	return 0;
+}
+
+void watch_free(struct watch *w)
+{
+	uint64_t one = 1;
+
+	if (!w)
+		return;
+	while (write(w->stop_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	pthread_join(w->thread, NULL);
+	watch_release(w);
+}
+
+/* Tell the kernel; @d->key is known (fanotify) or set here (inotify). */
+static int mark(struct watch *w, int dir_fd, struct watch_dir *d)
+{
+	char path[32];
+
+	if (w->is_fan) {
+		int r = key_of_dir(dir_fd, &d->key);
+
+		if (r < 0)
+			return r;
+		fd_proc_path(dir_fd, path);
+		return fanotify_mark(w->fd, FAN_MARK_ADD, FAN_WHAT, AT_FDCWD, path) < 0 ? -errno
+											: 0;
+	}
+	d->wd = inotify_add_watch(w->fd, fd_proc_path(dir_fd, path), IN_WHAT);
+	if (d->wd < 0)
+		return -errno;
+	key_set(&d->key, 0, &d->wd, sizeof(d->wd));
+	return 0;
+}
+
+int watch_add(struct watch *w, int dir_fd, bool with_own, uint64_t *ret_id)
+{
+	struct watch_dir *d = calloc(1, sizeof(*d));
+	struct watch_dir *known;
+	int r;
+
+	if (!d)
+		return -ENOMEM;
+	pthread_mutex_lock(&w->lock);
+	r = mark(w, dir_fd, d);
+	if (r < 0) {
+		pthread_mutex_unlock(&w->lock);
+		free(d);
+		atomic_fetch_add(&w->refused, 1);
+		return r;
+	}
+	known = find_key(w, &d->key);
+	if (known) {
+		free(d);
+		d = known;
+	} else {
+		d->id = ++w->next_id;
+		HASH_ADD(by_id, w->by_id, id, sizeof(d->id), d);
+		HASH_ADD_KEYPTR(by_key, w->by_key, d->key.bytes, d->key.len, d);
+	}
+	d->users++;
+	d->with_own |= with_own;
+	*ret_id = d->id;
+	pthread_mutex_unlock(&w->lock);
+	return 0;
+}
+
+/* Take the kernel's mark away; @dir_fd may be another directory by now. */
+static void unmark(struct watch *w, const struct watch_dir *d, int dir_fd)
+{
+	struct watch_key now;
+	char path[32];
+
+	if (!w->is_fan) {
+		(void)inotify_rm_watch(w->fd, d->wd); /* the directory may be gone with its watch */
+		return;
+	}
+	if (dir_fd < 0 || key_of_dir(dir_fd, &now) < 0 || now.len != d->key.len ||
+	    memcmp(now.bytes, d->key.bytes, now.len) != 0)
+		return;
+	fd_proc_path(dir_fd, path);
+	(void)fanotify_mark(w->fd, FAN_MARK_REMOVE, FAN_WHAT, AT_FDCWD, path); /* same */
+}
+
+void watch_remove(struct watch *w, uint64_t id, int dir_fd)
+{
+	struct watch_dir *d;
+
+	pthread_mutex_lock(&w->lock);
+	HASH_FIND(by_id, w->by_id, &id, sizeof(id), d);
+	if (d && !--d->users) {
+		unmark(w, d, dir_fd);
+		HASH_DELETE(by_id, w->by_id, d);
+		HASH_DELETE(by_key, w->by_key, d);
+		free(d);
+	}
+	pthread_mutex_unlock(&w->lock);
+}
+
+void watch_stats(struct watch *w, struct watch_stats *ret)
+{
+	pthread_mutex_lock(&w->lock);
+	*ret = (struct watch_stats){
+		.mechanism = w->is_fan ? "fanotify" : "inotify",
+		.dirs = HASH_CNT(by_id, w->by_id),
+		.events = atomic_load(&w->events),
+		.own = atomic_load(&w->own),
+		.overflows = atomic_load(&w->overflows),
+		.refused = atomic_load(&w->refused),
+	};
+	pthread_mutex_unlock(&w->lock);
+}
