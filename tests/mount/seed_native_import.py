@@ -72,7 +72,7 @@ def the_trees_hold_no_left_overs():
         with TempDir() as tmp:
             copy_tree(tree, os.path.join(tmp, 'src'))
             names = {os.path.basename(p) for p in entries(os.path.join(tmp, 'src'))}
-            equal(names & {'FLAGTREE_BACKEND', '__pycache__', '.git', 'build', '_C'}, set(),
+            equal(names & {'FLAGTREE_BACKEND', '__pycache__', '.git', 'build'}, set(),
                   f'{tree}: left-overs')
 
 
