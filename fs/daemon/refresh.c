@@ -45,7 +45,7 @@ static int look(struct place *p, const char *name, struct outcome *o)
 		node_found(o->child, &then);
 		o->same = true;
 		o->new_parts = now.parts != then.parts;
-		table_refresh(t, o->child, p->dir, p->seq, &now);
+		table_refresh(t, o->child, p->dir, name, p->seq, &now);
 		return 0;
 	}
 	return entry_absent(p, name);

@@ -54,6 +54,20 @@ static void orphaned(struct node *n, enum orphan orphan)
 	n->refs--;
 }
 
+/* What is known of a node was found under its first name; table_path() goes by it. */
+static void make_first(struct node *n, struct name *nm)
+{
+	struct name **p = &n->names;
+
+	while (*p && *p != nm)
+		p = &(*p)->next;
+	if (!*p)
+		return;
+	*p = nm->next;
+	nm->next = n->names;
+	n->names = nm;
+}
+
 static int fill(struct table *t, struct enter *e, struct node *n, struct node **ret)
 {
 	table_set_found(t, n, e->found);
@@ -93,8 +107,10 @@ static int enter(struct table *t, struct enter *e, struct node **ret, struct nod
 
 	if (!e->own && e->seq != e->dir->seq)
 		return -EAGAIN;
-	if (n && is_same(n, e->found))
+	if (n && is_same(n, e->found)) {
+		make_first(n, nm);
 		return fill(t, e, n, ret);
+	}
 	if (n && n->changing && !e->own) {
 		e->busy = node_pin(n);
 		return -EBUSY;
@@ -142,13 +158,16 @@ int table_absent(struct table *t, struct node *dir, const char *name, uint64_t s
 	return r;
 }
 
-void table_refresh(struct table *t, struct node *n, struct node *parent, uint64_t seq,
-		   const struct found *found)
+void table_refresh(struct table *t, struct node *n, struct node *parent, const char *name,
+		   uint64_t seq, const struct found *found)
 {
 	pthread_mutex_lock(&t->lock);
 	if ((!parent || parent->seq == seq) && !n->changing && is_same(n, found)) {
+		struct name *nm = parent ? table_name(t, parent, name) : NULL;
 		uint64_t parts = n->found.parts;
 
+		if (nm && nm->node == n)
+			make_first(n, nm);
 		table_set_found(t, n, found);
 		if (!parent)
 			n->found.parts |= parts;

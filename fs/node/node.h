@@ -56,6 +56,8 @@ struct name {
 	struct name *kid_next; /* the parent's other names */
 	struct name *kid_prev;
 	UT_hash_handle hh;
+	unsigned layer; /* the owner, as seen under this name */
+	bool via_link;
 	unsigned key_len;
 	char key[]; /* the parent's id, then the text with its NUL */
 };
@@ -77,7 +79,7 @@ struct node {
 	unsigned refs;	  /* requests at work, and names in this directory */
 	struct name *names;
 	struct name *kids;     /* directories: the known names in it */
-	struct found found;    /* by the last look-up */
+	struct found found;    /* by the last look-up, of the first of its names */
 	struct object_key key; /* valid if `hashed` */
 	bool hashed;	       /* it is in the table of objects */
 	bool changing;	       /* our own change is about to give it another object */

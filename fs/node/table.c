@@ -37,6 +37,11 @@ static struct node *name_remove(struct table *t, struct name *nm)
 			break;
 		}
 	}
+	if (n->names) {
+		/* the same object, but another layer may show it under that name */
+		n->found.layer = n->names->layer;
+		n->found.via_link = n->names->via_link;
+	}
 	atomic_store(&n->nameless, !n->names);
 	if (nm->kid_prev)
 		nm->kid_prev->kid_next = nm->kid_next;
@@ -167,6 +172,10 @@ void table_set_found(struct table *t, struct node *n, const struct found *f)
 	bool want = n->type == S_IFREG && !f->virtual;
 
 	n->found = *f;
+	if (n->names) {
+		n->names->layer = f->layer;
+		n->names->via_link = f->via_link;
+	}
 	if (n->hashed && want && !memcmp(&key, &n->key, sizeof(key)))
 		return;
 	table_unhash(t, n);

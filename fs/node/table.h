@@ -101,11 +101,11 @@ int table_absent(struct table *t, struct node *dir, const char *name, uint64_t s
 
 /**
  * table_refresh - @n was looked at again and is still the same object: remember @found
- * @parent: the directory it was looked up in, NULL for the root
+ * @parent: the directory it was looked up in as @name, NULL for the root
  * @seq:    of @parent, before; what comes too late is not remembered
  */
-void table_refresh(struct table *t, struct node *n, struct node *parent, uint64_t seq,
-		   const struct found *found);
+void table_refresh(struct table *t, struct node *n, struct node *parent, const char *name,
+		   uint64_t seq, const struct found *found);
 
 /**
  * table_removed - we removed a name: it goes from the node that has it, and is counted

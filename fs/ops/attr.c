@@ -52,7 +52,7 @@ static int from_parent(struct server *srv, struct node *n, struct stat *ret)
 	if ((now.st.st_mode & S_IFMT) != n->type ||
 	    (n->type != S_IFDIR && !now.virtual && !object_same(&now.obj, &then.obj)))
 		return -ESTALE;
-	table_refresh(srv->table, n, p.dir, p.seq, &now);
+	table_refresh(srv->table, n, p.dir, name, p.seq, &now);
 	*ret = now.st;
 	return 0;
 }
@@ -85,7 +85,7 @@ int attr_get_held(struct server *srv, struct node *n, struct stat *ret)
 		r = stack_root(&srv->view->stack, &f);
 		if (r < 0)
 			return r;
-		table_refresh(srv->table, n, NULL, 0, &f);
+		table_refresh(srv->table, n, NULL, NULL, 0, &f);
 		*ret = f.st;
 		return 0;
 	}

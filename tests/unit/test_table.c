@@ -253,6 +253,39 @@ static void hard_link_asks_before_it_shares(void **state)
 	assert_string_equal(path_of(f, id), "a");
 }
 
+static void path_and_layer_belong_to_one_name(void **state)
+{
+	struct fix *f = *state;
+	struct found as_a = object(S_IFREG, 5);
+	struct found as_b = as_a;
+	uint64_t id = enter(f, f->root, "a", &as_a);
+	struct node *n = get(f, id);
+	struct enter e = { .dir = f->root, .name = "b", .found = &as_b, .share = SHARE_YES };
+	struct node *same = NULL;
+	struct found now;
+
+	as_b.layer = as_a.layer + 3;
+	e.other = n;
+	e.seq = table_seq(f->t, f->root);
+	assert_int_equal(table_enter(f->t, &e, &same), 0);
+	assert_ptr_equal(same, n);
+	node_unref(same);
+	assert_string_equal(path_of(f, id), "b");
+	node_found(n, &now);
+	assert_int_equal(now.layer, as_b.layer);
+	/* looked up by the other name again */
+	assert_int_equal(enter(f, f->root, "a", &as_a), id);
+	assert_string_equal(path_of(f, id), "a");
+	node_found(n, &now);
+	assert_int_equal(now.layer, as_a.layer);
+	/* and when that name goes */
+	table_removed(f->t, f->root, "a", ORPHAN_OWN);
+	assert_string_equal(path_of(f, id), "b");
+	node_found(n, &now);
+	assert_int_equal(now.layer, as_b.layer);
+	node_unref(n);
+}
+
 static void unshared_link_has_its_own_node(void **state)
 {
 	struct fix *f = *state;
@@ -370,7 +403,7 @@ static void new_part_is_noted_up_to_the_root(void **state)
 	assert_int_equal(now.parts, 2 | 1 << 5);
 	/* what was found before is too old to say which parts there are */
 	assert_int_not_equal(table_seq(f->t, na), seq);
-	table_refresh(f->t, nb, na, seq, &d);
+	table_refresh(f->t, nb, na, "b", seq, &d);
 	node_found(nb, &now);
 	assert_int_equal(now.parts, 2 | 1 << 5);
 	node_unref(na);
@@ -442,6 +475,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(late_look_up_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(absent_name_leaves_the_node, setup, teardown),
 		cmocka_unit_test_setup_teardown(hard_link_asks_before_it_shares, setup, teardown),
+		cmocka_unit_test_setup_teardown(path_and_layer_belong_to_one_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(unshared_link_has_its_own_node, setup, teardown),
 		cmocka_unit_test_setup_teardown(copy_up_keeps_node_and_one_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(rename_takes_node_along, setup, teardown),
