@@ -69,8 +69,6 @@ static int tell_failure(const struct mount_entry *m, int r)
 			     m->at, (unsigned)m->user);
 	if (r == -ENOENT)
 		return fault("'%s' cannot be unmounted: fusermount3 is not installed", m->at);
-	if (r == -ETIMEDOUT)
-		return fault("'%s' is unmounted, but its killed daemon does not end", m->at);
 	return fault("'%s' cannot be unmounted: %s", m->at, strerror(-r));
 }
 
@@ -82,6 +80,9 @@ static int take_down(const struct mount_entry *m, bool lazy)
 	serving_find(m, &s);
 	if (serving_is_lost(&s) || s.state == SERVING_SILENT) {
 		r = detach_lost(m, &s);
+		if (r == -ETIMEDOUT)
+			return fault("'%s' is unmounted, but its killed daemon, process %ld, does "
+				     "not end", m->at, (long)s.pid);
 		return r < 0 ? tell_failure(m, r) : EXIT_OK;
 	}
 	r = detach(m->at, lazy);

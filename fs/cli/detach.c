@@ -100,10 +100,8 @@ int detach_lost(const struct mount_entry *m, const struct serving *s)
 
 	if (r < 0)
 		return r;
-	if (s->pid && !process_wait(s->pid, s->start, DYING_LIMIT_MS))
-		return -ETIMEDOUT;
 	/* a record of another user's making may name any place: ours is the one that was mounted */
 	if (made_at && !strcmp(made_at, m->at))
 		record_withdraw(s->record, -1);
-	return 0;
+	return s->pid && !process_wait(s->pid, s->start, DYING_LIMIT_MS) ? -ETIMEDOUT : 0;
 }

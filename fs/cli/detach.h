@@ -20,7 +20,8 @@ int detach(const char *at, bool lazy);
 /**
  * detach_lost - clear away a mount whose daemon is dead or dying
  *
- * Returns when the mount is out of sight and the dying process gone, or a negative errno.
+ * Returns 0 when the mount is out of sight and the dying process gone, -ETIMEDOUT if the process
+ * does not end although the mount is gone, or another errno.
  */
 int detach_lost(const struct mount_entry *m, const struct serving *s);
 

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ struct start {
 	const struct plan *p;
 	bool made_mountpoint;
 	bool new_scratch;
-	int below_fd;           /* the directory under the mount, if we made it; -1 */
+	int below_fd;           /* the directory under the mount */
 };
 
 /* Takes back a scratch directory that holds nothing yet. */
@@ -115,14 +116,29 @@ static int make_mountpoint(struct start *s)
 {
 	const char *at = s->p->mountpoint.buf;
 
-	if (mkdir(at, 0755) < 0) {
-		if (errno != EEXIST)
-			return fault("mountpoint '%s' cannot be made: %s", at, strerror(errno));
-		unprotect(at);
-		return EXIT_OK;
-	}
-	s->made_mountpoint = true;
-	s->below_fd = open(at, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	s->made_mountpoint = mkdir(at, 0755) == 0;
+	if (!s->made_mountpoint && errno != EEXIST)
+		return fault("mountpoint '%s' cannot be made: %s", at, strerror(errno));
+	unprotect(at);
+	s->below_fd = open(at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->below_fd < 0)
+		return fault("mountpoint '%s': %s", at, strerror(errno));
+	return EXIT_OK;
+}
+
+/* Two commands may want the same mountpoint at once: the lock of the directory lets one of them in,
+ * until its mount is there for the other to see. */
+static int take_mountpoint(const struct start *s)
+{
+	cleanup_mount_table struct mount_table t = { 0 };
+	const char *at = s->p->mountpoint.buf;
+	int r = flock(s->below_fd, LOCK_EX) < 0 ? -errno : mount_table_read(&t);
+
+	if (r < 0)
+		return fault("mountpoint '%s' cannot be had for us alone: %s", at, strerror(-r));
+	if (mount_at(&t, at))
+		return fault("mountpoint '%s' is in use: another command has just mounted there",
+			     at);
 	return EXIT_OK;
 }
 
@@ -131,7 +147,7 @@ static void protect_below(const struct start *s)
 {
 	char buf[32];
 
-	if (s->below_fd >= 0)
+	if (s->made_mountpoint)
 		(void)chmod(fd_proc_path(s->below_fd, buf), 0555); /* root may write all the same */
 }
 
@@ -241,30 +257,17 @@ static int answer(const struct plan *p, struct session *s, const json_t *record,
 	return EXIT_OK;
 }
 
-/* A signal that comes once the mount is there waits until session_loop() can take it down again. */
-static void hold_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
 static int mount_and_answer(struct start *st, struct view *v, int facts_fd, int ready_fd)
 {
 	cleanup_diag struct diag d = DIAG_INIT;
 	struct session *s = NULL;
 	json_t *record = NULL;
-	int r;
+	int r = session_new(v, &st->p->session, &d, &s);
 
-	hold_signals();
-	r = session_new(v, &st->p->session, &d, &s);
 	if (r < 0)
 		return fault_diag(&d, r);
 	protect_below(st);
+	close(steal_fd(&st->below_fd));
 	r = publish(st, v, &record);
 	if (!r)
 		r = answer(st->p, s, record, facts_fd, ready_fd);
@@ -273,6 +276,37 @@ static int mount_and_answer(struct start *st, struct view *v, int facts_fd, int 
 		record_withdraw(record, v->lock_fd);
 	json_decref(record);
 	return r;
+}
+
+static void ending_signals(sigset_t *ret)
+{
+	sigemptyset(ret);
+	sigaddset(ret, SIGINT);
+	sigaddset(ret, SIGTERM);
+	sigaddset(ret, SIGHUP);
+}
+
+/* A signal that comes while the mount is made waits until what was made can be taken back: here,
+ * or by session_loop(). */
+static void hold_signals(void)
+{
+	sigset_t set;
+
+	ending_signals(&set);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* @tell: nobody else will say so */
+static int check_signals(bool tell)
+{
+	sigset_t ends, come;
+
+	ending_signals(&ends);
+	sigpending(&come);
+	sigandset(&come, &come, &ends);
+	if (sigisemptyset(&come))
+		return EXIT_OK;
+	return tell ? fault("interrupted; nothing is mounted") : EXIT_FAULT;
 }
 
 int serve(const struct plan *p, int facts_fd, int ready_fd)
@@ -290,9 +324,12 @@ int serve(const struct plan *p, int facts_fd, int ready_fd)
 	/* the directory that we were started in must not stay in use */
 	if (chdir("/") < 0)
 		return fault("cannot leave the working directory: %s", strerror(errno));
+	hold_signals();
 	r = open_view(p, &v);
 	r = r ? r : check_layers(p, v);
 	r = r ? r : make_mountpoint(&s);
+	r = r ? r : take_mountpoint(&s);
+	r = r ? r : check_signals(facts_fd < 0);
 	r = r ? r : mount_and_answer(&s, v, facts_fd, ready_fd);
 	view_free(v);
 	if (s.below_fd >= 0)

@@ -236,6 +236,22 @@ def interrupted_it_leaves_all_or_nothing():
             equal((w.mounts(), os.path.lexists(at)), ([], False), f'what is left; {said!r}')
 
 
+def of_many_at_once_one_wins():
+    need_fuse()
+    with Workplace({'a': 'x\n'}) as w:
+        at = w.path('m')
+        for name in ('same', None):
+            argvs = [[w.bin, 'mount', '-q', '-s', w.path(name or f's{n}'), w.root, at]
+                     for n in range(6)]
+            ps = [subprocess.Popen(argv, env=w.env, stderr=subprocess.PIPE, text=True)
+                  for argv in argvs]
+            said = [p.communicate(timeout=60)[1] for p in ps]
+            equal(sorted(p.returncode for p in ps), [0, 2, 2, 2, 2, 2], f'exit statuses; {said}')
+            equal(w.mounts(), [at], 'what is mounted')
+            equal(sorted(text.count('\n') for text in said), [0, 1, 1, 1, 1, 1], f'lines: {said}')
+            w.specfs('umount', at)
+
+
 def what_the_caller_has_open_is_not_kept():
     need_fuse()
     with Workplace({'a': 'x\n'}) as w:
@@ -253,4 +269,5 @@ main(defaults_are_filled_in_and_told_in_one_line, facts_as_json, a_chain_names_t
      layers_without_a_backend, read_only_and_scratch_all, the_foreground_stays,
      mountpoints_that_are_refused, a_mountpoint_in_use_is_refused, a_scratch_in_use_is_refused,
      a_scratch_without_xattrs_is_refused, without_dev_fuse_it_says_what_to_do,
-     interrupted_it_leaves_all_or_nothing, what_the_caller_has_open_is_not_kept)
+     interrupted_it_leaves_all_or_nothing, of_many_at_once_one_wins,
+     what_the_caller_has_open_is_not_kept)

@@ -8,9 +8,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'mount', 'lib')]
 
-from checks import read_file, write_file
+from checks import Skip, read_file, wait_for, write_file
 from mounted import equal, is_mounted, main, need_fuse, true
-from workplace import Workplace, kill
+from workplace import Workplace, kill, run_again_privately
 
 TREE = {'a': 'x\n', '.gitignore': '*.o\n'}
 QUICK_SEC = 10
@@ -155,6 +155,35 @@ def records_that_are_broken_do_no_harm():
         equal(w.mounts(), [], 'what is mounted')
 
 
+def one_that_cannot_die_is_cleared_away():
+    """Killed while it waits for another file system: as bad as a daemon killed inside a notify."""
+    need_fuse()
+    with Workplace(TREE) as w:
+        write_file(w.path('slow', 'sub', 'f'), 'x')
+        facts = w.json('mount', w.path('slow'), w.path('s'))
+        slow, waiting = facts['pid'], f'/mnt/{facts["device"]}/waiting'
+        if not os.path.exists(waiting):
+            raise Skip('only root can mount the control file system of FUSE')
+        at = w.path('m')
+        pid = w.json('mount', '-l', w.path('s', 'sub'), w.root, at)['pid']
+        os.kill(slow, signal.SIGSTOP)
+        user = subprocess.Popen(['stat', at + '/new-name'], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE)
+        try:
+            wait_for(lambda: int(read_file(waiting)) > 0, 'the daemon waits for the slow one')
+            os.kill(pid, signal.SIGKILL)
+            [o] = [o for o in w.json('list') if o['mountpoint'] == at]
+            equal((o['pid'], o['state']), (pid, 'dead'), 'as listed')
+            w.fault('umount', at, has=['is unmounted', f'process {pid}, does not end'])
+            true(not is_mounted(at) and not os.path.lexists(at), 'the mount is gone')
+            true(user.wait(10) != 0, 'who waited in it gets an error')
+            w.fault('mount', '-l', w.path('s', 'sub'), w.root, at, has=f'process {pid}')
+        finally:
+            os.kill(slow, signal.SIGCONT)
+            user.communicate()
+        wait_for(lambda: w.daemons() == [slow], 'it ends once it is let go')
+
+
 def two_dead_ones_on_top_of_each_other():
     need_fuse()
     if os.geteuid() != 0:
@@ -169,8 +198,11 @@ def two_dead_ones_on_top_of_each_other():
         w.specfs('mount', '-q', w.root, at)
 
 
+# tells how many requests wait; not where the program looks, so that it needs another way to abort
+run_again_privately('mount -t fusectl none /mnt')
 main(list_tells_it_quickly, umount_clears_it_away, mount_recovers_it,
      somebody_inside_does_not_matter, from_inside_it_can_be_cleared_too,
      a_path_through_a_dead_view_is_told, without_a_record_it_is_recognised_too,
      a_stopped_daemon_is_not_dead, the_pid_of_another_process_is_not_believed,
-     records_that_are_broken_do_no_harm, two_dead_ones_on_top_of_each_other)
+     records_that_are_broken_do_no_harm, one_that_cannot_die_is_cleared_away,
+     two_dead_ones_on_top_of_each_other)
