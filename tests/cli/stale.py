@@ -174,10 +174,13 @@ def one_that_cannot_die_is_cleared_away():
             os.kill(pid, signal.SIGKILL)
             [o] = [o for o in w.json('list') if o['mountpoint'] == at]
             equal((o['pid'], o['state']), (pid, 'dead'), 'as listed')
-            w.fault('umount', at, has=['is unmounted', f'process {pid}, does not end'])
+            # whether the kernel lets it end depends on how far its own request has got
+            p = w.specfs('umount', at, ok=(0, 2))
+            true(p.returncode == 0 or f'process {pid}, does not end' in p.stderr, f'{p.stderr!r}')
             true(not is_mounted(at) and not os.path.lexists(at), 'the mount is gone')
             true(user.wait(10) != 0, 'who waited in it gets an error')
-            w.fault('mount', '-l', w.path('s', 'sub'), w.root, at, has=f'process {pid}')
+            if p.returncode:
+                w.fault('mount', '-l', w.path('s', 'sub'), w.root, at, has=f'process {pid}')
         finally:
             os.kill(slow, signal.SIGCONT)
             user.communicate()
