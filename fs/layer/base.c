@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/strv.h"
 #include "layer/hide.h"
+#include "layer/workdir.h"
 
 enum { BASE_MAX = 16 << 20 };
 
@@ -68,7 +69,7 @@ static int replace_list(int dir, const char *rel, const char *id)
 {
 	cleanup_strbuf struct strbuf old = STRBUF_INIT;
 	cleanup_strbuf struct strbuf text = STRBUF_INIT;
-	char tmp[48];
+	char tmp[WORKDIR_NAME_MAX];
 	int r = fd_read_file(dir, BASE_FILE, BASE_MAX, &old);
 
 	if (r == -ENOENT)
@@ -77,7 +78,7 @@ static int replace_list(int dir, const char *rel, const char *id)
 		r = with_line(old.buf, rel, id, &text);
 	if (r < 0)
 		return r;
-	snprintf(tmp, sizeof(tmp), ".specfs-tmp.base.%d", (int)getpid());
+	workdir_list_tmp(BASE_FILE, tmp);
 	(void)unlinkat(dir, tmp, 0); /* one that a crash has left; usually there is none */
 	return fd_replace_file(dir, BASE_FILE, tmp, 0644, text.buf, text.len);
 }

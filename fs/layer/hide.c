@@ -13,6 +13,7 @@
 #include "base/glob.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "layer/workdir.h"
 
 enum { HIDE_MAX = 1 << 20 };
 
@@ -168,7 +169,7 @@ static int exact_line(const char *rel, bool is_dir, struct strbuf *ret)
 static int write_list(struct hide *h, const struct strbuf *text)
 {
 	cleanup_fd int dir = -1;
-	char tmp[48];
+	char tmp[WORKDIR_NAME_MAX];
 	const char *name;
 	struct object now;
 	int r;
@@ -176,13 +177,15 @@ static int write_list(struct hide *h, const struct strbuf *text)
 	dir = fd_open_parent(h->layer->base_fd, h->path, &name);
 	if (dir < 0)
 		return dir;
-	snprintf(tmp, sizeof(tmp), ".specfs-tmp.hide.%d", (int)getpid());
+	workdir_list_tmp(HIDE_FILE, tmp);
 	(void)unlinkat(dir, tmp, 0); /* one that a crash has left; usually there is none */
 	r = fd_replace_file(dir, name, tmp, 0644, text->buf, text->len);
 	if (r < 0)
 		return r;
+	/* it is published, whatever reading it back says: then the next look reads it */
 	look(h, &now);
-	return reload(h, &now);
+	h->loaded = reload(h, &now) == 0;
+	return 0;
 }
 
 /* Write the list with one more line; the write lock is held. */

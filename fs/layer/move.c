@@ -117,12 +117,15 @@ static int prepare_dir(const struct move *m, const struct ends *e, struct marks 
 	cleanup_fd int fd = openat(e->from_dir, e->from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	bool opaque;
 	bool implied;
+	int below = stack_has_below(&m->v->stack, m->to, 0);
 	int r = 0;
 
 	if (fd < 0)
 		return -errno;
+	if (below < 0)
+		return below;
 	mark_read_dir(e->from_dir, e->from, &opaque, &implied);
-	if (!opaque && stack_has_below(&m->v->stack, m->to, 0)) {
+	if (!opaque && below) {
 		r = mark_set(fd, MARK_OPAQUE);
 		ret->opaque_set = !r;
 	}
@@ -160,9 +163,11 @@ static int rename_dir_over_whiteout(const struct move *m, const struct ends *e)
 
 static int rename_in_scratch(const struct move *m, const struct ends *e)
 {
-	bool below = stack_has_below(&m->v->stack, m->from, 0);
+	int below = stack_has_below(&m->v->stack, m->from, 0);
 	int r;
 
+	if (below < 0)
+		return below;
 	if (below && !m->to_f)
 		return rename_leaving_whiteout(m, e);
 	if (m->is_dir && whiteout_is(e->to_dir, e->to))
@@ -192,10 +197,11 @@ static int move_in_scratch(const struct move *m)
 static int hide_before(const struct move *m, unsigned layer, bool *ret_after)
 {
 	bool whiteout;
+	int r = stack_has_below(&m->v->stack, m->from, layer);
 
 	*ret_after = false;
-	if (!stack_has_below(&m->v->stack, m->from, layer))
-		return 0;
+	if (r <= 0)
+		return r;
 	if (m->v->stack.hides[layer])
 		return remove_hide_below(m->v, m->from, m->is_dir, layer, &whiteout);
 	*ret_after = true;
@@ -262,8 +268,8 @@ static void rename_back(const struct move *m, unsigned layer)
 /* From scratch into another layer of the same file system: the old name may need a whiteout. */
 static int move_out_of_scratch(const struct move *m)
 {
-	bool below = stack_has_below(&m->v->stack, m->from, 0);
-	int r = rename_in_layers(m, 0);
+	int below = stack_has_below(&m->v->stack, m->from, 0);
+	int r = below < 0 ? below : rename_in_layers(m, 0);
 
 	return r < 0 || !below ? r : whiteout_put(m->v, m->from);
 }

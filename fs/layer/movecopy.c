@@ -85,9 +85,13 @@ static int sync_copy(const struct move *m, const struct interim *i)
 static int mark_copy(const struct move *m, const struct interim *i)
 {
 	cleanup_fd int fd = -1;
+	int r;
 
-	if (!m->is_dir || m->dest || !stack_has_below(&m->v->stack, m->to, 0))
+	if (!m->is_dir || m->dest)
 		return 0;
+	r = stack_has_below(&m->v->stack, m->to, 0);
+	if (r <= 0)
+		return r;
 	fd = openat(i->dir_fd, i->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? -errno : mark_set(fd, MARK_OPAQUE);
 }
@@ -187,8 +191,7 @@ static int remove_old_dir(const struct move *m, const struct copied_list *list)
 	if (m->remove.in_place && layer)
 		purge(m, list, layer);
 	if (!whiteout && m->from_f->parts & 1)
-		r = stack_has_below(&m->v->stack, m->from, 0) ? whiteout_put(m->v, m->from)
-							      : whiteout_take_dir(m->v, m->from);
+		r = whiteout_replace_dir(m->v, m->from);
 	/* something that could not go, or that nobody copied */
 	if (!r && !whiteout && stack_lookup(&m->v->stack, m->from, &left) == 0)
 		r = whiteout_put(m->v, m->from);

@@ -41,10 +41,11 @@ int remove_hide_below(struct view *v, const char *path, bool is_dir, unsigned la
 		      bool *ret_whiteout)
 {
 	int spec;
+	int r = stack_has_below(&v->stack, path, layer);
 
 	*ret_whiteout = false;
-	if (!stack_has_below(&v->stack, path, layer))
-		return 0;
+	if (r <= 0)
+		return r;
 	spec = v->stack.hides[layer] ? (int)layer : route_map_of(v, path, is_dir);
 	if (spec >= 0 && (unsigned)spec <= layer && layer)
 		return remove_hide(v, path, is_dir, (unsigned)spec);
@@ -94,8 +95,9 @@ int remove_file(struct view *v, const char *path, const struct found *f, const s
 		return route->layer ? remove_hide(v, path, false, route->layer)
 				    : whiteout_put(v, path);
 	if (!route->layer) {
-		if (stack_has_below(&v->stack, path, 0))
-			return whiteout_put(v, path);
+		r = stack_has_below(&v->stack, path, 0);
+		if (r)
+			return r < 0 ? r : whiteout_put(v, path);
 		return unlink_in(v, 0, path, 0);
 	}
 	r = remove_check(v, path, f);
@@ -186,8 +188,7 @@ int remove_empty_dir(struct view *v, const char *path, const struct found *f,
 	if (route->in_place && route->layer)
 		return remove_dir_in_place(v, path, f, route->layer);
 	if (route->in_place)
-		return stack_has_below(&v->stack, path, 0) ? whiteout_put(v, path)
-							   : whiteout_take_dir(v, path);
+		return whiteout_replace_dir(v, path);
 	if (!route->layer)
 		return whiteout_put(v, path);
 	r = remove_hide(v, path, true, route->layer);

@@ -267,7 +267,7 @@ static bool would_uncover(const struct view *v, const char *path, bool is_dir, u
 	if (!is_whiteout(&v->stack.layers[0], path))
 		return false;
 	if (is_dir)
-		return stack_has_below(&v->stack, path, 0);
+		return stack_has_below(&v->stack, path, 0) != 0;
 	for (unsigned i = 1; i < to; i++)
 		if (on_disk(&v->stack.layers[i], path))
 			return true;

@@ -391,17 +391,25 @@ int stack_lookup(const struct stack *st, const char *path, struct found *ret)
 	return r;
 }
 
-bool stack_has_below(const struct stack *st, const char *path, unsigned above)
+int stack_has_below(const struct stack *st, const char *path, unsigned above)
 {
 	cleanup_free char *parent = strndup(path, path_parent_len(path));
 	cleanup_dirset struct dirset ds;
 	struct search s = { .st = st, .path = path, .name = path_base(path) };
 	struct found f;
+	int r;
 
 	dirset_init(&ds);
-	if (!parent || above + 1 >= STACK_MAX || stack_lookup(st, parent, &f) < 0 ||
-	    stack_open_dir(st, parent, f.parts, &ds) < 0)
-		return false;
-	return search_run(&s, &ds, UINT64_MAX << (above + 1)) == 0 &&
-	       (s.any || candidate_places_exist(st, s.places));
+	if (!parent)
+		return -ENOMEM;
+	if (above + 1 >= STACK_MAX)
+		return 0;
+	r = stack_lookup(st, parent, &f);
+	if (is_gone(r))
+		return 0;
+	if (!r)
+		r = stack_open_dir(st, parent, f.parts, &ds);
+	if (!r)
+		r = search_run(&s, &ds, UINT64_MAX << (above + 1));
+	return r < 0 ? r : s.any || candidate_places_exist(st, s.places);
 }

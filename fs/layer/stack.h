@@ -109,9 +109,13 @@ int stack_child(const struct stack *st, const struct dirset *dir, const char *na
 /** stack_lookup - the same for a whole clean view path; "" is the root */
 int stack_lookup(const struct stack *st, const char *path, struct found *ret);
 
-/** stack_has_below - has any layer below index @above a candidate for @path that a removal would
- * bring to light? (whiteouts and hide lines of the layers in between are honoured) */
-bool stack_has_below(const struct stack *st, const char *path, unsigned above);
+/**
+ * stack_has_below - has any layer below index @above a candidate for @path that a removal would
+ * bring to light? (whiteouts and hide lines of the layers in between are honoured)
+ *
+ * Returns 1, 0, or a negative errno: who removes a name must not take that for "no".
+ */
+int stack_has_below(const struct stack *st, const char *path, unsigned above);
 
 /**
  * stack_readlink - append a symlink's text as the view shows it

@@ -297,6 +297,20 @@ static int add_layers(struct view *v, const struct view_options *o, struct diag 
 		     : 0;
 }
 
+/* A process that died while it wrote a list of a spec directory has left its interim file. */
+static void clear_lists(struct view *v)
+{
+	for (unsigned i = 0; v->work && i < v->stack.n; i++) {
+		const struct layer *l = &v->stack.layers[i];
+		cleanup_fd int fd = -1;
+
+		if (l->kind == LAYER_SPEC)
+			fd = fd_open_beneath(l->base_fd, l->dir, O_PATH | O_DIRECTORY, 0);
+		if (fd >= 0)
+			v->n_recovered += workdir_clear_lists(fd);
+	}
+}
+
 int view_open(const struct view_options *o, struct diag *d, struct view **ret)
 {
 	cleanup_view struct view *v = calloc(1, sizeof(*v));
@@ -318,6 +332,7 @@ int view_open(const struct view_options *o, struct diag *d, struct view **ret)
 		return d->lines.n ? r
 				  : diag_add(d, r, NULL, 0, "the view can't be opened: %s",
 					     strerror(-r));
+	clear_lists(v);
 	*ret = steal_ptr(&v);
 	return 0;
 }

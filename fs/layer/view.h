@@ -18,33 +18,33 @@
 
 /* What a view is made from; all borrowed during view_open(). */
 struct view_options {
-	const char *root;               /* ROOT, or NULL with overlays only */
-	const char *profile;            /* name, path or NULL: see profile_find() */
-	struct strv backends;           /* most special first; may be empty */
-	struct strv overlays;           /* -l, highest first */
-	const char *scratch;            /* directory, made if it does not exist; NULL: a view
+	const char *root;     /* ROOT, or NULL with overlays only */
+	const char *profile;  /* name, path or NULL: see profile_find() */
+	struct strv backends; /* most special first; may be empty */
+	struct strv overlays; /* -l, highest first */
+	const char *scratch;  /* directory, made if it does not exist; NULL: a view
 					 * that is
 					 * only looked at (which, export) */
-	bool readonly;                  /* -r */
-	bool scratch_all;               /* --scratch-all */
-	bool write_owner;               /* -o write=owner, for -l */
+	bool readonly;	      /* -r */
+	bool scratch_all;     /* --scratch-all */
+	bool write_owner;     /* -o write=owner, for -l */
 };
 
 struct view {
-	struct profile *profile;        /* NULL without a profile (-l) */
+	struct profile *profile; /* NULL without a profile (-l) */
 	char *profile_why;
-	struct ruleset *rules;          /* NULL without a profile */
-	char *root;                     /* real path of ROOT, or NULL */
-	char *scratch;                  /* real path, or NULL */
-	int lock_fd;                    /* holds the scratch directory for this view alone; -1 */
+	struct ruleset *rules; /* NULL without a profile */
+	char *root;	       /* real path of ROOT, or NULL */
+	char *scratch;	       /* real path, or NULL */
+	int lock_fd;	       /* holds the scratch directory for this view alone; -1 */
 	struct stack stack;
-	struct ignore *ignore;          /* what git ignores; NULL without a repository */
-	struct workdir *work;           /* interim names on scratch's file system; NULL without
+	struct ignore *ignore; /* what git ignores; NULL without a repository */
+	struct workdir *work;  /* interim names on scratch's file system; NULL without
 					 * scratch */
 	bool readonly;
 	bool scratch_all;
 	bool write_owner;
-	unsigned n_recovered;           /* left-over interim objects of an earlier daemon,
+	unsigned n_recovered; /* left-over interim objects of an earlier daemon,
 					 * removed */
 };
 

@@ -86,3 +86,12 @@ int whiteout_take_dir(struct view *v, const char *path)
 		return r;
 	return renameat(parent, name, i.dir_fd, i.name) < 0 ? -errno : 0;
 }
+
+int whiteout_replace_dir(struct view *v, const char *path)
+{
+	int r = stack_has_below(&v->stack, path, 0);
+
+	if (r < 0)
+		return r;
+	return r ? whiteout_put(v, path) : whiteout_take_dir(v, path);
+}

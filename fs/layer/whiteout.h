@@ -21,4 +21,7 @@ int whiteout_drop(struct view *v, const char *path);
 /** whiteout_take_dir - remove scratch's own directory at @path with the marks in it, at once */
 int whiteout_take_dir(struct view *v, const char *path);
 
+/** whiteout_replace_dir - the same, with a whiteout in its place if anything would show there */
+int whiteout_replace_dir(struct view *v, const char *path);
+
 #endif

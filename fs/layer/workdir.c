@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,6 +245,39 @@ void workdir_name(struct workdir *w, const char *prefix, char ret[WORKDIR_NAME_M
 	unsigned long n = __atomic_fetch_add(w ? &w->next : &without_workdir, 1, __ATOMIC_RELAXED);
 
 	snprintf(ret, WORKDIR_NAME_MAX, "%s%lx.%lx", prefix, (unsigned long)getpid(), n);
+}
+
+#define LIST_PREFIX WORKDIR_PREFIX "list."
+
+void workdir_list_tmp(const char *list, char ret[WORKDIR_NAME_MAX])
+{
+	snprintf(ret, WORKDIR_NAME_MAX, LIST_PREFIX "%d%s", (int)getpid(), list);
+}
+
+/* Is @name the interim name of a list, and its maker gone? */
+static bool is_left_list(const char *name)
+{
+	const char *pid = name + strlen(LIST_PREFIX);
+
+	if (strncmp(name, LIST_PREFIX, strlen(LIST_PREFIX)) || *pid < '1' || *pid > '9')
+		return false;
+	return kill((pid_t)strtol(pid, NULL, 10), 0) < 0 && errno == ESRCH;
+}
+
+unsigned workdir_clear_lists(int dir_fd)
+{
+	cleanup_fd int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	unsigned n = 0;
+
+	if (!d)
+		return 0;
+	(void)steal_fd(&fd); /* the stream's now */
+	while ((e = readdir(d)))
+		if (is_left_list(e->d_name) && !unlinkat(dir_fd, e->d_name, 0))
+			n++;
+	return n;
 }
 
 int workdir_note(struct workdir *w, const char *path, char ret[WORKDIR_NAME_MAX])

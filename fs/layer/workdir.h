@@ -30,6 +30,12 @@ enum { WORKDIR_NAME_MAX = 48 };
 
 #define WORKDIR_PREFIX ".specfs-tmp."
 
+/** workdir_list_tmp - this process's interim name for file @list of a spec directory */
+void workdir_list_tmp(const char *list, char ret[WORKDIR_NAME_MAX]);
+
+/** workdir_clear_lists - remove such files of processes that are gone from @dir_fd; their number */
+unsigned workdir_clear_lists(int dir_fd);
+
 /** workdir_name - an unused name; @prefix "" in the workdir itself, WORKDIR_PREFIX elsewhere */
 void workdir_name(struct workdir *w, const char *prefix, char ret[WORKDIR_NAME_MAX]);
 

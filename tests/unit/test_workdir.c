@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -121,6 +122,27 @@ static void taken_back_note_is_gone(void **state)
 	assert_int_equal(f->recovered, 0);
 }
 
+static void lists_of_dead_writers_are_cleared(void **state)
+{
+	struct fix *f = *state;
+	char mine[WORKDIR_NAME_MAX];
+	char text[80];
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	workdir_list_tmp(".specfs-hide", mine);
+	(void)snprintf(text, sizeof(text), "%s=x", mine);
+	tree_make(f->tmp, text, ".specfs-tmp.1.2=x", NULL);
+	(void)snprintf(text, sizeof(text), ".specfs-tmp.list.%d.specfs-base=x", (int)pid);
+	tree_make(f->tmp, text, NULL);
+	assert_int_equal(workdir_clear_lists(f->fd), 1);
+	assert_true(tree_exists(f->tmp, mine));
+	assert_true(tree_exists(f->tmp, ".specfs-tmp.1.2"));
+}
+
 static void trees_go_without_following_links(void **state)
 {
 	struct fix *f = *state;
@@ -148,6 +170,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(note_about_another_name_removes_nothing, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(taken_back_note_is_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(lists_of_dead_writers_are_cleared, setup, teardown),
 		cmocka_unit_test_setup_teardown(trees_go_without_following_links, setup, teardown),
 	};
 

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A daemon that dies, and a file system that fails, at every system call of every change in turn.
+ * Afterwards no file of the checkout is lost or half-written, the view opens again, shows the old
+ * or the new state of each name, and nothing interim is left.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "tree.h"
+#include "viewfix.h"
+
+#if defined(__x86_64__)
+
+#define TEST(t) cmocka_unit_test_setup_teardown(t, viewfix_setup, viewfix_teardown)
+
+enum { STEPS_MAX = 3000 };
+
+/* One change, what it is about, and what may be seen there before and after. */
+struct scenario {
+	const char *name;
+	int (*run)(struct viewfix *f);
+	const char *path;   /* view path */
+	const char *before; /* what vf_text() says of it */
+	const char *after;
+	const char *path2; /* a second one, or NULL */
+	const char *before2;
+	const char *after2;
+	bool either; /* at least one of the two must show what they held before */
+};
+
+static int edit(struct viewfix *f, const char *path)
+{
+	struct found found;
+	int r = stack_lookup(&f->v->stack, path, &found);
+
+	return r < 0 ? r : change_prepare(f->v, path, &found, -1);
+}
+
+static int edit_scratch(struct viewfix *f)
+{
+	return edit(f, "s/f");
+}
+
+static int edit_spec(struct viewfix *f)
+{
+	return edit(f, "lib/f");
+}
+
+static int make_spec(struct viewfix *f)
+{
+	return vf_mkdir(f, "lib/n");
+}
+
+static int make_scratch(struct viewfix *f)
+{
+	return vf_symlink(f, "s/n", "x");
+}
+
+static int make_over_whiteout(struct viewfix *f)
+{
+	return vf_mkdir(f, "s/gone");
+}
+
+static int rm_both(struct viewfix *f)
+{
+	return vf_rm(f, "lib/both");
+}
+
+static int rm_trunk(struct viewfix *f)
+{
+	return vf_rm(f, "src/f");
+}
+
+static int rm_scratch(struct viewfix *f)
+{
+	return vf_rm(f, "s/f");
+}
+
+static int rm_hidden(struct viewfix *f)
+{
+	return vf_rm(f, "lib/f");
+}
+
+static int rmdir_spec(struct viewfix *f)
+{
+	return vf_rmdir(f, "lib/e");
+}
+
+static int rename_in_trunk(struct viewfix *f)
+{
+	return vf_rename(f, "src/f", "src/t", 0);
+}
+
+static int rename_over_in_trunk(struct viewfix *f)
+{
+	return vf_rename(f, "src/f", "src/g", 0);
+}
+
+static int rename_copy_to_spec(struct viewfix *f)
+{
+	return vf_rename(f, "lib/f", "lib/t", 0);
+}
+
+static int rename_trunk_to_scratch(struct viewfix *f)
+{
+	return vf_rename(f, "src/f", "s/t", 0);
+}
+
+static int rename_scratch_to_trunk(struct viewfix *f)
+{
+	return vf_rename(f, "s/f", "src/t", 0);
+}
+
+static int rename_scratch_over_spec(struct viewfix *f)
+{
+	return vf_rename(f, "s/mine", "lib/both", 0);
+}
+
+static int rename_in_scratch(struct viewfix *f)
+{
+	return vf_rename(f, "s/mine", "s/t", 0);
+}
+
+static int rename_dir_to_spec(struct viewfix *f)
+{
+	return vf_rename(f, "src/d", "lib/t", 0);
+}
+
+static int rename_dir_in_scratch(struct viewfix *f)
+{
+	return vf_rename(f, "s/d", "s/t", 0);
+}
+
+static int rename_graft(struct viewfix *f)
+{
+	return vf_rename(f, "gr/b/f", "s/t", 0);
+}
+
+static const struct scenario scenarios[] = {
+	{ "copy-up to scratch", edit_scratch, "s/f", "s", "s" },
+	{ "copy-up to spec", edit_spec, "lib/f", "lib", "lib" },
+	{ "mkdir in spec", make_spec, "lib/n", "ENOENT", "EISDIR" },
+	{ "symlink in scratch", make_scratch, "s/n", "ENOENT", "->x" },
+	{ "mkdir over a whiteout", make_over_whiteout, "s/gone", "ENOENT", "EISDIR" },
+	{ "rm of spec and trunk", rm_both, "lib/both", "spec", "ENOENT" },
+	{ "rm in trunk", rm_trunk, "src/f", "src", "ENOENT" },
+	{ "rm in scratch", rm_scratch, "s/f", "s", "ENOENT" },
+	{ "rm by hide line", rm_hidden, "lib/f", "lib", "ENOENT" },
+	{ "rmdir of spec and trunk", rmdir_spec, "lib/e", "EISDIR", "ENOENT" },
+	{ "rename in trunk", rename_in_trunk, "src/f", "src", "ENOENT", "src/t", "ENOENT", "src",
+	  true },
+	{ "rename over in trunk", rename_over_in_trunk, "src/f", "src", "ENOENT", "src/g", "g",
+	  "src", true },
+	{ "rename into spec", rename_copy_to_spec, "lib/f", "lib", "ENOENT", "lib/t", "ENOENT",
+	  "lib", true },
+	{ "rename trunk to scratch", rename_trunk_to_scratch, "src/f", "src", "ENOENT", "s/t",
+	  "ENOENT", "src", true },
+	{ "rename scratch to trunk", rename_scratch_to_trunk, "s/f", "s", "ENOENT", "src/t",
+	  "ENOENT", "s", true },
+	{ "rename scratch over spec", rename_scratch_over_spec, "s/mine", "mine", "ENOENT",
+	  "lib/both", "spec", "mine", true },
+	{ "rename in scratch", rename_in_scratch, "s/mine", "mine", "ENOENT", "s/t", "ENOENT",
+	  "mine", true },
+	{ "rename of a tree into spec", rename_dir_to_spec, "src/d/in/x", "srcx", "ENOENT",
+	  "lib/t/in/x", "ENOENT", "srcx", true },
+	{ "rename of a tree in scratch", rename_dir_in_scratch, "s/d/in/x", "sx", "ENOENT",
+	  "s/t/in/x", "ENOENT", "sx", true },
+	{ "rename out of a graft", rename_graft, "gr/b/f", "back", "ENOENT", "s/t", "ENOENT",
+	  "back", true },
+};
+
+static struct viewfix *prepare(void **state)
+{
+	struct viewfix *f;
+
+	viewfix_teardown(state);
+	viewfix_setup(state);
+	f = *state;
+	tree_make(f->tmp, "trunk/src/f=src", "trunk/src/g=g", "trunk/src/d/in/x=srcx",
+		  "trunk/lib/f=lib", "trunk/lib/both=trunk", "trunk/spec/b/lib/both=spec",
+		  "trunk/lib/e/", "trunk/spec/b/lib/e/", "trunk/spec/b/back/f=back", "trunk/s/f=s",
+		  "trunk/s/gone=gone", "trunk/s/d/in/x=sx", NULL);
+	vf_open(f, "b");
+	assert_int_equal(vf_put(f, "s/mine", "mine"), 0);
+	assert_int_equal(vf_rm(f, "s/gone"), 0);
+	return f;
+}
+
+/* Files of the checkout that no scenario may take away or change in place. */
+static void check_checkout(struct viewfix *f, const char *what)
+{
+	static const char *const kept[][2] = {
+		{ "trunk/lib/f", "lib" },   { "trunk/lib/both", "trunk" },
+		{ "trunk/s/f", "s" },	    { "trunk/s/gone", "gone" },
+		{ "trunk/s/d/in/x", "sx" }, { "trunk/spec/b/back/f", "back" },
+	};
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		check_str(what, vf_on_disk(f, kept[i][0]), kept[i][1]);
+}
+
+static bool is_one_of(struct viewfix *f, const char *path, const char *a, const char *b)
+{
+	const char *text = vf_text(f, path);
+
+	return !strcmp(text, a) || !strcmp(text, b);
+}
+
+/* The state after scenario @s was cut short; @done: it said that it succeeded. */
+static void check_after(struct viewfix *f, const struct scenario *s, unsigned step, bool done)
+{
+	char what[160];
+
+	(void)snprintf(what, sizeof(what), "%s, call %u", s->name, step);
+	check_checkout(f, what);
+	if (!is_one_of(f, s->path, done ? s->after : s->before, s->after))
+		fail_msg("%s: '%s' is '%s'", what, s->path, vf_text(f, s->path));
+	if (s->path2 && !is_one_of(f, s->path2, done ? s->after2 : s->before2, s->after2))
+		fail_msg("%s: '%s' is '%s'", what, s->path2, vf_text(f, s->path2));
+	if (s->either && strcmp(vf_text(f, s->path), s->before) &&
+	    strcmp(vf_text(f, s->path2), s->after2))
+		fail_msg("%s: neither name is there", what);
+	check_int(what, vf_is_clean(f), true);
+}
+
+/* In the child: wait to be traced, then do it. */
+static _Noreturn void child(struct viewfix *f, const struct scenario *s)
+{
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
+		_exit(99);
+	(void)raise(SIGSTOP);
+	_exit(s->run(f) < 0 ? 1 : 0);
+}
+
+/* How a run ended. */
+enum outcome { DONE, FAILED, CUT, UNCUT, UNTRACEABLE };
+
+static enum outcome ended(int status)
+{
+	if (!WIFEXITED(status) || WEXITSTATUS(status) == 99)
+		return UNTRACEABLE;
+	return WEXITSTATUS(status) ? FAILED : DONE;
+}
+
+/* Wait for the next entry to, or exit from, a system call. */
+static bool next_stop(pid_t pid, int *status)
+{
+	if (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) < 0 || waitpid(pid, status, 0) < 0)
+		return false;
+	return WIFSTOPPED(*status);
+}
+
+static bool start(struct viewfix *f, const struct scenario *s, pid_t *ret)
+{
+	int status;
+
+	*ret = fork();
+	assert_true(*ret >= 0);
+	if (!*ret)
+		child(f, s);
+	assert_int_equal(waitpid(*ret, &status, 0), *ret);
+	if (!WIFSTOPPED(status))
+		return false;
+	return ptrace(PTRACE_SETOPTIONS, *ret, NULL, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD) ==
+	       0;
+}
+
+/* Does this call change a file system, or could a failing one fail it in a way that matters? */
+static bool is_change(unsigned long long call)
+{
+	static const long calls[] = {
+		SYS_write,     SYS_pwrite64,	    SYS_openat,	   SYS_openat2,	  SYS_mkdirat,
+		SYS_unlinkat,  SYS_renameat,	    SYS_renameat2, SYS_linkat,	  SYS_symlinkat,
+		SYS_mknodat,   SYS_fsync,	    SYS_syncfs,	   SYS_ftruncate, SYS_fchmod,
+		SYS_fchmodat,  SYS_fchownat,	    SYS_fsetxattr, SYS_setxattr,  SYS_removexattr,
+		SYS_utimensat, SYS_copy_file_range,
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if ((unsigned long long)calls[i] == call)
+			return true;
+	return false;
+}
+
+/*
+ * Run @s up to its @step'th call that counts: kill it there with @err 0, else let the call fail
+ * with @err without being made.
+ */
+static enum outcome run_until(struct viewfix *f, const struct scenario *s, unsigned step, int err)
+{
+	struct user_regs_struct regs;
+	unsigned seen = 0;
+	bool entry = false;
+	bool hit = false;
+	int status = 0;
+	pid_t pid;
+
+	if (!start(f, s, &pid))
+		return UNTRACEABLE;
+	while (next_stop(pid, &status)) {
+		entry = !entry;
+		if (hit || !entry)
+			continue;
+		assert_int_equal(ptrace(PTRACE_GETREGS, pid, NULL, &regs), 0);
+		if (!is_change(regs.orig_rax) || seen++ != step)
+			continue;
+		hit = true;
+		if (!err) {
+			assert_int_equal(kill(pid, SIGKILL), 0);
+			assert_int_equal(waitpid(pid, &status, 0), pid);
+			return CUT;
+		}
+		regs.orig_rax = (unsigned long long)-1;
+		assert_int_equal(ptrace(PTRACE_SETREGS, pid, NULL, &regs), 0);
+		if (!next_stop(pid, &status))
+			break;
+		entry = false;
+		assert_int_equal(ptrace(PTRACE_GETREGS, pid, NULL, &regs), 0);
+		regs.rax = (unsigned long long)-(long long)err;
+		assert_int_equal(ptrace(PTRACE_SETREGS, pid, NULL, &regs), 0);
+	}
+	return hit ? ended(status) : UNCUT;
+}
+
+/* Sanitizers make a run many times slower: there a sample of the calls must do. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { STRIDE = 7 };
+#else
+enum { STRIDE = 1 };
+#endif
+
+/* Every scenario, cut short at each of its calls, by errors in turn if it is not killed. */
+static void cut_everywhere(void **state, const int *errors, unsigned n_errors)
+{
+	for (unsigned i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		enum outcome o = DONE;
+		unsigned step;
+
+		for (step = i % STRIDE; o != UNCUT && step < STEPS_MAX; step += STRIDE) {
+			struct viewfix *f = prepare(state);
+
+			o = run_until(f, &scenarios[i], step, errors[(step + i) % n_errors]);
+			if (o == UNTRACEABLE)
+				skip();
+			vf_remount(f);
+			check_after(f, &scenarios[i], step, o == DONE || o == UNCUT);
+		}
+		check_int(scenarios[i].name, o == UNCUT && step > 2, true);
+	}
+}
+
+static void nothing_is_lost_by_a_kill_at_any_call(void **state)
+{
+	static const int none[] = { 0 };
+
+	cut_everywhere(state, none, 1);
+}
+
+static void nothing_is_lost_by_a_failure_of_any_call(void **state)
+{
+	static const int errors[] = { ENOSPC, EIO, EMFILE };
+
+	cut_everywhere(state, errors, 3);
+}
+
+/* Thousands of small trees, some synced: memory serves as well if it can hold marks. */
+static void use_memory(void)
+{
+	char dir[] = "/dev/shm/specfs-probe-XXXXXX";
+
+	if (getenv("TMPDIR") || !mkdtemp(dir))
+		return;
+	if (!setxattr(dir, "user.specfs.probe", "y", 1, 0))
+		(void)setenv("TMPDIR", "/dev/shm", 1); /* else it only takes longer */
+	(void)rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_is_lost_by_a_kill_at_any_call),
+		TEST(nothing_is_lost_by_a_failure_of_any_call),
+	};
+
+	use_memory();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+int main(void)
+{
+	return 77; /* registers are read the x86 way only */
+}
+
+#endif
