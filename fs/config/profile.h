@@ -18,6 +18,7 @@ enum rule_kind {
 	RULE_GRAFT,     /* a directory of the checkout at another place; hides what was there */
 	RULE_LINK,      /* a symlink that the view makes */
 	RULE_FILE,      /* a small regular file with fixed content that the view makes */
+	RULE_SUPPLY,    /* a file of the installation; no section makes it, see supply.h */
 };
 
 enum rule_role {

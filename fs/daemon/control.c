@@ -11,7 +11,8 @@
 
 static const char *const kind_names[] = {
 	[LAYER_SCRATCH] = "scratch", [LAYER_GENERATED] = "generated", [LAYER_GRAFT] = "graft",
-	[LAYER_SPEC] = "spec",	     [LAYER_OVERLAY] = "overlay",     [LAYER_TRUNK] = "trunk",
+	[LAYER_SPEC] = "spec",	     [LAYER_SUPPLIED] = "supplied",   [LAYER_OVERLAY] = "overlay",
+	[LAYER_TRUNK] = "trunk",
 };
 
 static const char *const cache_names[] = {

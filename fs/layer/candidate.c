@@ -63,7 +63,7 @@ bool stack_layer_shows(const struct stack *st, unsigned layer, const char *path,
 	struct hijack_arg arg = { .st = st, .rule = l->rule };
 	const char *rel;
 
-	if (l->kind == LAYER_SCRATCH || l->kind == LAYER_GENERATED)
+	if (l->kind == LAYER_SCRATCH || l->kind == LAYER_GENERATED || l->kind == LAYER_SUPPLIED)
 		return true;
 	if (!strncmp(path_base(path), ".specfs-tmp.", 12))
 		return false;
@@ -176,10 +176,39 @@ static int rule_root(const struct stack *st, const struct layer *l, const char *
 		c->kind = CANDIDATE_DIR;
 		c->opaque = l->kind == LAYER_GRAFT || l->rule->opaque;
 		c->implied = l->kind == LAYER_SPEC && is_on_the_way(st, l, "");
-	} else if (l->kind == LAYER_GRAFT) {
+	} else if (l->kind == LAYER_GRAFT || l->kind == LAYER_SUPPLIED) {
 		c->kind = CANDIDATE_OTHER;
 	}
 	return 0;
+}
+
+/* Has a layer below the supplied file's own one the same name in its directory on disk? */
+static bool is_below(const struct stack *st, unsigned i, const struct dirset *dir, const char *name)
+{
+	for (unsigned j = i + 1; j < st->n; j++)
+		if (dir->parts & UINT64_C(1) << j && dir->fd[j] >= 0 &&
+		    faccessat(dir->fd[j], name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			return true;
+	return false;
+}
+
+/* A file of the installation, shown only where the view has need of it. */
+static int supplied(const struct stack *st, unsigned i, const struct dirset *dir, const char *path,
+		    const char *name, struct candidate *c)
+{
+	const struct layer *l = &st->layers[i];
+	struct found beside;
+	int r = 0;
+
+	for (size_t k = 0; l->rule->instead_of && l->rule->instead_of[k]; k++)
+		if (stack_child(st, dir, l->rule->instead_of[k], &beside) == 0)
+			return 0;
+	if (!is_below(st, i, dir, name) && stack_child(st, dir, l->rule->beside, &beside) == 0)
+		r = rule_root(st, l, path, c);
+	if (r || c->kind != CANDIDATE_OTHER || !S_ISREG(c->obj.st.st_mode))
+		c->kind = CANDIDATE_NONE;
+	c->lent = true;
+	return r;
 }
 
 int candidate_link_target(const struct layer *l, const char *path, struct strbuf *ret)
@@ -226,10 +255,11 @@ static int generated(const struct stack *st, const struct layer *l, const char *
 	return 0;
 }
 
-int candidate_find(const struct stack *st, unsigned i, int dir_fd, const char *path,
+int candidate_find(const struct stack *st, unsigned i, const struct dirset *dir, const char *path,
 		   const char *name, struct candidate *ret)
 {
 	const struct layer *l = &st->layers[i];
+	int dir_fd = dir->fd[i];
 	const char *rel = path;
 
 	if (l->rule) {
@@ -243,6 +273,8 @@ int candidate_find(const struct stack *st, unsigned i, int dir_fd, const char *p
 		}
 		if (l->kind == LAYER_GENERATED)
 			return generated(st, l, path, rel, ret);
+		if (l->kind == LAYER_SUPPLIED)
+			return *rel ? 0 : supplied(st, i, dir, path, name, ret);
 		if (!*rel)
 			return rule_root(st, l, path, ret);
 	}
@@ -302,7 +334,7 @@ static bool place_exists(const struct stack *st, const struct layer *l)
 {
 	struct object o;
 
-	if (!l->rule)
+	if (!l->rule || l->kind == LAYER_SUPPLIED)
 		return false;
 	if (l->rule->kind == RULE_FILE)
 		return true;

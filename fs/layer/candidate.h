@@ -24,16 +24,17 @@ struct candidate {
 				 * copied-up children, a spec's on the way to what its map shows */
 	bool via_link;          /* a symlink of a spec directory, taken for the file it leads to */
 	bool virtual;           /* made by a [file] or [link] rule */
+	bool lent;              /* a file of the installation */
 };
 
 /**
  * candidate_find - the candidate of layer @i for a name
- * @dir_fd: the layer's directory of the parent, or -1 if it has none on disk
- * @path:   view path of the name
+ * @dir:  the directory that the name is in
+ * @path: view path of the name
  *
  * Returns 0, also when there is none, or an errno other than "no such file".
  */
-int candidate_find(const struct stack *st, unsigned i, int dir_fd, const char *path,
+int candidate_find(const struct stack *st, unsigned i, const struct dirset *dir, const char *path,
 		   const char *name, struct candidate *ret);
 
 /** candidate_root - the same for the root of the view */

@@ -170,7 +170,7 @@ static int copy_file(struct copier *c, const struct spot *s, const struct found 
 	} else {
 		r = copy_steadily(c, from, fd);
 	}
-	if (!r && !c->to && !linked)
+	if (!r && !c->to && !linked && !f->lent)
 		r = mark_set_ino(fd, f->st.st_ino); /* a link's other names may stay behind */
 	return !r && linked ? remember_link(c, s, f) : r;
 }

@@ -42,10 +42,12 @@ static void job_clear(struct job *j)
 
 #define cleanup_job CLEANUP(job_clear)
 
-/* Does the copy go on showing the original's number? Hard links' other names keep it. */
+/* Does the copy go on showing the original's number? Hard links' other names keep it, and those
+ * of a file of the installation. */
 static bool keeps_ino(const struct job *j)
 {
-	return !j->to && S_ISREG(j->f->obj.st.st_mode) && j->f->obj.st.st_nlink <= 1;
+	return !j->to && S_ISREG(j->f->obj.st.st_mode) && j->f->obj.st.st_nlink <= 1 &&
+	       !j->f->lent;
 }
 
 static int fill_file(const struct job *j, int fd)

@@ -20,6 +20,7 @@ enum layer_kind {
 	LAYER_GENERATED,        /* a [file] or [link] rule; has no directory */
 	LAYER_GRAFT,            /* a [graft] rule */
 	LAYER_SPEC,             /* a shadow [map] rule of one backend */
+	LAYER_SUPPLIED,         /* a file of the installation, see layout/supply.h */
 	LAYER_OVERLAY,          /* -l DIR over the root */
 	LAYER_TRUNK,            /* the checkout; always the last */
 };
@@ -27,8 +28,9 @@ enum layer_kind {
 struct layer {
 	enum layer_kind kind;
 	char *label;            /* "scratch", "mthreads map python", "trunk": for people */
-	char *path;             /* real absolute path of its directory, or "" for generated ones */
-	const struct rule *rule;/* generated, graft, spec; borrowed from the ruleset */
+	char *path;             /* real absolute path of its directory, or "" for generated ones; of
+				 * a supplied file, its own */
+	const struct rule *rule;/* generated, graft, spec, supplied; borrowed from the ruleset */
 	int base_fd;            /* owned O_PATH descriptor that `dir` starts at */
 	char *dir;              /* clean path below base_fd; "" */
 	bool in_root;           /* base_fd is ROOT: `dir` is a path of the checkout */

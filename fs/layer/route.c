@@ -174,7 +174,7 @@ int route_existing(struct view *v, const char *path, const struct found *f, enum
 {
 	const struct layer *l = &v->stack.layers[f->layer];
 	bool is_dir = S_ISDIR(f->obj.st.st_mode);
-	bool generated = f->virtual || l->kind == LAYER_GENERATED;
+	bool generated = f->virtual || f->lent || l->kind == LAYER_GENERATED;
 	bool scratch = l->kind == LAYER_SCRATCH;
 	struct write_facts facts = {
 		.path = path,
@@ -201,7 +201,8 @@ static bool is_made_place(const struct stack *st, const char *path)
 		const struct layer *l = &st->layers[i];
 		const char *rel;
 
-		if ((l->kind != LAYER_GENERATED && l->kind != LAYER_GRAFT) ||
+		if ((l->kind != LAYER_GENERATED && l->kind != LAYER_SUPPLIED &&
+		     l->kind != LAYER_GRAFT) ||
 		    rule_place(l->rule, path, &rel) != RULE_INSIDE)
 			continue;
 		if (l->kind == LAYER_GENERATED || !*rel || (l->rule->glob && !strchr(rel, '/')))

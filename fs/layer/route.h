@@ -33,7 +33,8 @@ struct route {
  * @path: view path
  * @f:    the object
  *
- * What scratch owns stays in scratch, unless a rule denies it. Generated objects go to scratch.
+ * What scratch owns stays in scratch, unless a rule denies it. What the view makes or the
+ * installation supplies goes to scratch.
  * What
  * lies below a graft is edited in place but removed in scratch only.
  *

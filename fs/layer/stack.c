@@ -218,6 +218,7 @@ static bool take(struct search *s, unsigned i, const struct candidate *c)
 	s->f.obj = c->obj;
 	s->f.via_link = c->via_link;
 	s->f.virtual = c->virtual;
+	s->f.lent = c->lent;
 	s->any = true;
 	return true;
 }
@@ -265,6 +266,11 @@ static int conclude(struct search *s, const struct dirset *dir, struct found *re
 		s->f.parts |= s->places;
 	s->f.st = s->f.obj.st;
 	s->f.st.st_ino = shown_ino(s, dir);
+	if (s->f.lent) {
+		s->f.st.st_uid = s->st->root_st.st_uid;
+		s->f.st.st_gid = s->st->root_st.st_gid;
+		s->f.st.st_mode |= S_IWUSR;
+	}
 	if (s->n_disk) {
 		merge_times(&s->f.st, &s->times);
 		if (s->n_disk > 1)
@@ -280,7 +286,7 @@ static int search_run(struct search *s, const struct dirset *dir, uint64_t layer
 	for (uint64_t left = dir->parts & layers; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);
 		struct candidate c = { .kind = CANDIDATE_NONE };
-		int r = candidate_find(s->st, i, dir->fd[i], s->path, s->name, &c);
+		int r = candidate_find(s->st, i, dir, s->path, s->name, &c);
 
 		if (r < 0)
 			return r;

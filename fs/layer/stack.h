@@ -46,6 +46,8 @@ struct found {
 	bool via_link;          /* a symlink of a spec directory, served as the file it leads to */
 	bool virtual;           /* a directory, file or link that no layer has on disk */
 	bool implied;           /* no layer has the directory for its own sake, see candidate.h */
+	bool lent;              /* a file of the installation: never changed itself, and shown as if
+				 * ROOT's owner had it */
 };
 
 /* The parts of one directory, opened. */

@@ -17,6 +17,7 @@
 #include "layer/scratch.h"
 #include "layout/backend.h"
 #include "layout/checkout.h"
+#include "layout/supply.h"
 
 /* Append a layer; takes @l's strings and descriptor, also on failure. */
 static int add_layer(struct view *v, struct layer *l, struct diag *d)
@@ -76,6 +77,8 @@ static enum layer_kind kind_of(const struct rule *r)
 	case RULE_LINK:
 	case RULE_FILE:
 		break;
+	case RULE_SUPPLY:
+		return LAYER_SUPPLIED;
 	}
 	return LAYER_GENERATED;
 }
@@ -129,6 +132,21 @@ static int open_rule_dir(const struct view *v, const struct rule *r, struct diag
 	return 0;
 }
 
+/* The same for a file of the installation: its directory, and its name there. */
+static int open_supplied(const struct rule *r, struct diag *d, struct layer *l)
+{
+	cleanup_free char *dir = strndup(r->from, path_parent_len(r->from));
+
+	l->path = strdup(r->from);
+	l->dir = strdup(path_base(r->from));
+	if (!dir || !l->path || !l->dir)
+		return -ENOMEM;
+	l->base_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return l->base_fd < 0 ? diag_add(d, -errno, r->from, 0, "[%s]: %s", r->name,
+					 strerror(errno))
+			      : 0;
+}
+
 static int add_rule(struct view *v, const struct rule *r, struct diag *d)
 {
 	struct layer l = { .kind = kind_of(r), .rule = r, .base_fd = -1, .label = rule_label(r) };
@@ -137,6 +155,8 @@ static int add_rule(struct view *v, const struct rule *r, struct diag *d)
 	if (l.kind == LAYER_GENERATED) {
 		l.path = strdup("");
 		l.dir = strdup("");
+	} else if (l.kind == LAYER_SUPPLIED) {
+		err = open_supplied(r, d, &l);
 	} else {
 		err = open_rule_dir(v, r, d, &l);
 	}
@@ -247,6 +267,8 @@ static int open_rules(struct view *v, const struct view_options *o, struct diag 
 		r = backend_check(v->stack.root_fd, v->profile, o->backends.v[i], d);
 	if (!r)
 		r = ruleset_new(v->profile, &o->backends, d, &v->rules);
+	if (!r)
+		r = supply_add(v->rules, v->stack.root_fd, d);
 	if (r < 0)
 		return r;
 	r = checkout_settle(v->stack.root_fd, v->rules);

@@ -17,7 +17,8 @@ struct rule {
 	char *name;             /* "map python" */
 	char *backend;          /* whose; NULL where the rule names none */
 	char *at;               /* clean view path */
-	char *from;             /* clean and relative to ROOT, or absolute; without the glob */
+	char *from;             /* clean and relative to ROOT, or absolute; without the glob; of a
+				 * supplied file, itself */
 	char *glob;             /* graft, link: pattern of the names in `from` that appear in `at`;
 				 * or NULL */
 	char *content;          /* file */
@@ -28,6 +29,8 @@ struct rule {
 	bool packages_opaque;   /* from the profile; maps of Python only */
 	struct strv only;
 	struct strv except;
+	const char *beside;     /* supply: only where the view shows this name beside it, ... */
+	const char *const *instead_of; /* ... and none of these; NULL at the end, or NULL */
 };
 
 enum rule_place {

@@ -18,7 +18,7 @@ struct ruleset {
 	struct strv backends;           /* the chain, most special first; may be empty */
 	struct rule *rules;             /* highest first: files and links, grafts, maps; in each the
 					 * chain's backends in order, then what names none; in each
-					 * as in the profile */
+					 * as in the profile; at last what supply_add() adds */
 	size_t n_rules;
 };
 

@@ -56,6 +56,11 @@ void entry_attr(const struct found *f, const struct stat *st, struct stat *ret)
 {
 	*ret = *st;
 	ret->st_ino = f->st.st_ino;
+	if (f->lent) {
+		ret->st_uid = f->st.st_uid;
+		ret->st_gid = f->st.st_gid;
+		ret->st_mode = f->st.st_mode;
+	}
 }
 
 double entry_timeout(const struct server *srv, const struct node *n)

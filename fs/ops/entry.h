@@ -30,7 +30,7 @@ int entry_lookup(struct server *srv, uint64_t dir, const char *name, struct fuse
 /** entry_timeout - how long the kernel may trust what it is told about a node, seconds */
 double entry_timeout(const struct server *srv, const struct node *n);
 
-/** entry_attr - attributes as the kernel gets them: @st with the number that the view shows */
+/** entry_attr - attributes as the kernel gets them: @st with what the view shows otherwise */
 void entry_attr(const struct found *f, const struct stat *st, struct stat *ret);
 
 #endif
