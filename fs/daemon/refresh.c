@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "layer/listing.h"
+#include "layout/supply.h"
 #include "ops/entry.h"
 #include "ops/place.h"
 
@@ -243,6 +244,16 @@ static uint64_t governed_layers(const struct refresh *r, const char *name)
 	return layers;
 }
 
+/* Files of the installation come and go with what is beside them. */
+static void refresh_beside(const struct refresh *r, uint64_t dir, const char *name)
+{
+	const struct stack *st = &r->srv->view->stack;
+
+	for (unsigned i = 0; i < st->n; i++)
+		if (st->layers[i].rule && supply_depends(st->layers[i].rule, name))
+			refresh_name(r, dir, path_base(st->layers[i].rule->at), WATCH_NAME);
+}
+
 void refresh_event(const struct refresh *r, uint64_t watch_id, const char *name, unsigned what)
 {
 	cleanup_free uint64_t *nodes = NULL;
@@ -253,10 +264,13 @@ void refresh_event(const struct refresh *r, uint64_t watch_id, const char *name,
 		layers |= governed_layers(r, name);
 	(void)follow_nodes(r->follow, watch_id, &nodes, &n);
 	for (size_t i = 0; i < n; i++) {
-		if (*name)
-			refresh_name(r, nodes[i], name, what);
-		else
+		if (!*name) {
 			inval_attr(r->inval, nodes[i]);
+			continue;
+		}
+		refresh_name(r, nodes[i], name, what);
+		if (what & WATCH_NAME)
+			refresh_beside(r, nodes[i], name);
 	}
 	refresh_layers(r, layers);
 }

@@ -143,3 +143,13 @@ int supply_add(struct ruleset *rs, int root_fd, struct diag *d)
 		r = add_rule(rs, &e, "__init__", NULL);
 	return r;
 }
+
+bool supply_depends(const struct rule *r, const char *name)
+{
+	if (r->kind != RULE_SUPPLY)
+		return false;
+	for (size_t i = 0; r->instead_of && r->instead_of[i]; i++)
+		if (!strcmp(r->instead_of[i], name))
+			return true;
+	return !strcmp(r->beside, name);
+}

@@ -23,4 +23,7 @@
  */
 int supply_add(struct ruleset *rs, int root_fd, struct diag *d);
 
+/** supply_depends - is it for @name beside it, among others, that a rule's file is shown or not? */
+bool supply_depends(const struct rule *r, const char *name);
+
 #endif

@@ -139,8 +139,8 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 	}
 	if (r < 0)
 		return r;
-	/* where its directory is not watched, or leads elsewhere, nobody tells of its changes */
-	if (atomic_load(&p->dir->unwatched) || f->via_link)
+	/* where its directory is not watched, or it lies elsewhere, nobody tells of its changes */
+	if (atomic_load(&p->dir->unwatched) || f->via_link || f->lent)
 		atomic_store(&n->unwatched, true);
 	if (p->srv->stale_data && n->type == S_IFREG && atomic_load(&n->unwatched))
 		check_pages(p->srv, n, f);

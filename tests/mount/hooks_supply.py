@@ -3,12 +3,14 @@
 import hashlib
 import mmap
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
 from hooktree import backend, profile, python, pythons, trunk
-from mounted import View, equal, git, main, read_file, run, true
+from mounted import (Skip, TempDir, View, equal, git, main, read_file, run, true, wait_for,
+                     write_file)
 
 NAME = '_flagtree_spec.abi3.so'
 AT = 'python/triton/' + NAME
@@ -40,6 +42,8 @@ PLAIN = 'trunk nvsmi / trunk target / trunk / 1'
 
 
 def installed():
+    if 'SPECFS_HOOKS_DIR' not in os.environ:
+        raise Skip('SPECFS_HOOKS_DIR is not set')
     return os.path.join(os.environ['SPECFS_HOOKS_DIR'], NAME)
 
 
@@ -126,6 +130,28 @@ def the_trunks_own_module_takes_its_place():
               'what the hooks gave')
 
 
+def it_comes_and_goes_with_the_trunks_module():
+    with View(TREE, 'demo') as v:
+        own = os.path.join(v.root, 'python/triton/_flagtree_spec.py')
+        for _ in range(3):
+            true(NAME in v.listdir('python/triton') and os.stat(v.path(AT)), 'it is there')
+            write_file(own, 'own = 1\n')
+            wait_for(lambda: not v.exists(AT), 'it is gone when the trunk has the module')
+            true(NAME not in v.listdir('python/triton'), 'and from the listing')
+            os.unlink(own)
+            wait_for(lambda: v.exists(AT), 'it is back when the trunk has it no more')
+
+
+def a_new_file_of_the_installation_is_taken():
+    with TempDir() as lib:
+        shutil.copy(installed(), lib)
+        with View(TREE, 'demo', env={'SPECFS_HOOKS_DIR': lib}) as v:
+            equal(python(v.mnt, ASK).stdout.split('\n')[0], SPECIAL, 'with the old one')
+            write_file(os.path.join(lib, 'new'), 'not an extension')
+            os.rename(os.path.join(lib, 'new'), os.path.join(lib, NAME))
+            equal(v.read(AT), b'not an extension', 'what the view shows')
+
+
 def a_broken_provider_is_told():
     broken = backend('demo', {'testing.py': 'import nothing_of_that_name\n'})
     with View({**TREE, **broken}, 'demo') as v:
@@ -147,4 +173,5 @@ main(every_python_gets_the_backends_functions, without_backend_the_trunk_works_t
      it_is_the_installations_file_byte_by_byte, a_shadowed_file_is_the_same_file_in_the_graft,
      git_sees_nothing_where_its_kind_is_ignored, git_sees_untracked_files_otherwise,
      changes_never_reach_the_installation, the_trunks_own_module_takes_its_place,
+     it_comes_and_goes_with_the_trunks_module, a_new_file_of_the_installation_is_taken,
      a_broken_provider_is_told, without_the_extension_nothing_is_mounted)
