@@ -16,12 +16,13 @@
 
 enum { CONTENT_MAX = 16 << 20 };
 
+/* What the kernel has cached it would tell of a dead mount, too. */
 static int do_stat(const char *path, struct strbuf *ret)
 {
-	struct stat st;
+	struct statx st;
 
 	(void)ret;
-	return stat(path, &st) < 0 ? -errno : 0;
+	return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &st) < 0 ? -errno : 0;
 }
 
 static int do_read(const char *path, struct strbuf *ret)

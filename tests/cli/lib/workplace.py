@@ -100,15 +100,23 @@ class Workplace:
         """Pids of processes that run the program under test for a mount below the place."""
         found = []
         for pid in filter(str.isdigit, os.listdir('/proc')):
+            if link_text(f'/proc/{pid}/exe') != os.path.realpath(self.bin):
+                continue
             try:
-                if os.readlink(f'/proc/{pid}/exe') != os.path.realpath(self.bin):
-                    continue
-                fds = [os.readlink(f'/proc/{pid}/fd/{n}') for n in os.listdir(f'/proc/{pid}/fd')]
+                names = os.listdir(f'/proc/{pid}/fd')
             except OSError:
                 continue
-            if any(text.startswith(self.tmp + '/') for text in fds):
+            if any(link_text(f'/proc/{pid}/fd/{n}').startswith(self.tmp + '/') for n in names):
                 found.append(int(pid))
         return found
+
+
+def link_text(path):
+    """What a link of /proc says; '' once it is gone, or of a process that cannot be looked into."""
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ''
 
 
 def unescape(text):
