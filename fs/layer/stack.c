@@ -152,15 +152,15 @@ static void merge_times(struct stat *st, const struct stat *part)
 /* What a look-up has gathered so far. */
 struct search {
 	const struct stack *st;
-	const char *path;               /* view path of the name asked for */
+	const char *path; /* view path of the name asked for */
 	const char *name;
 	struct found f;
-	bool any;                       /* something real was found: @f.layer and @f.obj are set */
-	uint64_t places;                /* layers that only have their own place below this name */
-	unsigned lowest;                /* lowest directory part on disk */
+	bool any;	 /* something real was found: @f.layer and @f.obj are set */
+	uint64_t places; /* layers that only have their own place below this name */
+	unsigned lowest; /* lowest directory part on disk */
 	struct object lowest_obj;
-	unsigned n_disk;                /* directory parts on disk */
-	struct stat times;              /* latest times */
+	unsigned n_disk;   /* directory parts on disk */
+	struct stat times; /* latest times */
 };
 
 /* Do the hide lists of the layers above @layer hide this name's candidate in it? */
@@ -397,6 +397,34 @@ int stack_lookup(const struct stack *st, const char *path, struct found *ret)
 	return r;
 }
 
+/*
+ * Could a layer from @i down have anything at @path? One call a layer, which spares what only
+ * scratch has the whole look-up. 1, 0 or a negative errno.
+ */
+static int may_be_below(const struct stack *st, const char *path, unsigned i)
+{
+	for (; i < st->n; i++) {
+		const struct layer *l = &st->layers[i];
+		cleanup_fd int fd = -1;
+		const char *rel;
+
+		if (l->rule) {
+			enum rule_place place = rule_place(l->rule, path, &rel);
+
+			if (place == RULE_OUTSIDE)
+				continue;
+			if (place == RULE_ABOVE || l->kind == LAYER_GENERATED)
+				return 1;
+		}
+		fd = layer_open(l, path, O_PATH, 0);
+		if (fd >= 0)
+			return 1;
+		if (!is_gone(fd))
+			return fd;
+	}
+	return 0;
+}
+
 int stack_has_below(const struct stack *st, const char *path, unsigned above)
 {
 	cleanup_free char *parent = strndup(path, path_parent_len(path));
@@ -410,6 +438,9 @@ int stack_has_below(const struct stack *st, const char *path, unsigned above)
 		return -ENOMEM;
 	if (above + 1 >= STACK_MAX)
 		return 0;
+	r = may_be_below(st, path, above + 1);
+	if (r <= 0)
+		return r;
 	r = stack_lookup(st, parent, &f);
 	if (is_gone(r))
 		return 0;
