@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COMMANDS = ('test', 'lint')
+COMMANDS = ('test', 'demo', 'lint')
 
 # Needed by the build and given by no package of its own.
 GIVEN = {'threads', 'python3'}
