@@ -108,9 +108,9 @@ static json_t *caches_json(const struct session *s)
 	size_t pinned;
 	size_t open_files = slots_count(s->srv->slots, &pinned);
 
-	return json_pack("{s:s, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "mode", cache_names[s->cache],
-			 "ttl_sec", s->cache == CACHE_TTL ? s->ttl_sec : 0.0, "nodes",
-			 (json_int_t)table_count(s->srv->table), "open_files",
+	return json_pack("{s:s, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "mode",
+			 cache_names[s->cache], "ttl_sec", s->cache == CACHE_TTL ? s->ttl_sec : 0.0,
+			 "nodes", (json_int_t)table_count(s->srv->table), "open_files",
 			 (json_int_t)open_files, "pinned_files", (json_int_t)pinned, "max_files",
 			 (json_int_t)s->limits.files, "listing_bytes",
 			 (json_int_t)snapshots_bytes(s->srv->snaps), "invalidations",

@@ -158,7 +158,8 @@ static void follow_part(struct follow *f, struct node *dir, struct bundle *b, un
 void follow_dir(struct follow *f, struct node *dir, const struct dirset *parts)
 {
 	const struct stack *st = &f->view->stack;
-	uint64_t missing = parts->parts & ~atomic_load_explicit(&dir->watched, memory_order_acquire);
+	uint64_t missing =
+		parts->parts & ~atomic_load_explicit(&dir->watched, memory_order_acquire);
 	struct bundle *b;
 
 	if (!missing)

@@ -79,7 +79,7 @@ void inval_entry(struct inval *i, uint64_t dir, const char *name)
 
 void inval_barrier(struct inval *i, uint64_t dir)
 {
-	/* no name has a slash: the kernel finds nothing, but only after the directory's lock is free */
+	/* no name has a slash: the kernel finds nothing, once the directory's lock is free */
 	(void)fuse_lowlevel_notify_inval_entry(i->fuse, dir, "/", 1);
 }
 
@@ -409,7 +409,7 @@ int inval_sync(struct inval *i)
 	pthread_mutex_lock(&i->lock);
 	n = ++i->sync_asked;
 	pthread_mutex_unlock(&i->lock);
-	/* its event comes after those of all earlier changes: the kernel's queue keeps their order */
+	/* its event comes after those of all earlier changes: the kernel's queue keeps order */
 	snprintf(name, sizeof(name), "sync.%llu", (unsigned long long)n);
 	fd = openat(i->sync_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)

@@ -2,8 +2,8 @@
 /*
  * Invalidation: what the watcher saw becomes messages to the kernel. The watcher's thread only
  * queues; one thread looks at the layers and tells the kernel about names and attributes, another
- * about pages, since that may wait for a READ or WRITE that is under way. Neither holds a lock while
- * it tells the kernel something.
+ * about pages, since that may wait for a READ or WRITE that is under way. Neither holds a lock
+ * while it tells the kernel something.
  */
 #ifndef SPECFS_DAEMON_INVAL_H
 #define SPECFS_DAEMON_INVAL_H

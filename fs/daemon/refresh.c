@@ -153,7 +153,8 @@ static void refresh_dir(const struct refresh *r, struct node *dir)
 	cleanup_strv struct strv names = STRV_INIT;
 
 	follow_again(r->follow, dir);
-	(void)all_names(r, dir->id, &names); /* a directory that can't be read: what is known of it */
+	/* a directory that can't be read: what is known of it */
+	(void)all_names(r, dir->id, &names);
 	strv_sort(&names);
 	for (size_t i = 0; i < names.n; i++) {
 		struct outcome o = { 0 };

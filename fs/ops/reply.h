@@ -14,8 +14,8 @@ void reply_err(fuse_req_t req, int r);
 /**
  * reply_entry - tell the kernel of a node that was counted for it, or of failure @r
  *
- * If the reply does not arrive, the node's count is taken back. With -ENOENT the kernel may remember
- * that for @e->entry_timeout.
+ * If the reply does not arrive, the node's count is taken back. With -ENOENT the kernel may
+ * remember that for @e->entry_timeout.
  */
 void reply_entry(struct server *srv, fuse_req_t req, int r, const struct fuse_entry_param *e);
 
