@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+"""Imported right after the trunk's triton.language: its users get the demo backend's symbols too."""
+from triton._flagtree_spec import bind_language_extension_symbols_to_tl
+from triton.language.extra import demo
+
+bind_language_extension_symbols_to_tl(demo)
