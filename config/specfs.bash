@@ -51,7 +51,7 @@ _specfs()
 		compopt -o nospace
 	elif [[ $cur == -* ]]; then
 		words=$(_specfs_options "$program" "$command")
-	elif [[ $command == umount || $command == status ]]; then
+	elif [[ $command == umount || $command == status || $command == sync ]]; then
 		words=$(_specfs_mountpoints "$program")
 	fi
 	if [ -n "$words" ]; then

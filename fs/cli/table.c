@@ -8,6 +8,7 @@ extern const struct command cmd_backends;
 extern const struct command cmd_list;
 extern const struct command cmd_mount;
 extern const struct command cmd_status;
+extern const struct command cmd_sync;
 extern const struct command cmd_umount;
 extern const struct command cmd_which;
 
@@ -17,6 +18,7 @@ const struct command *const commands[] = {
 	&cmd_list,
 	&cmd_status,
 	&cmd_which,
+	&cmd_sync,
 	&cmd_backends,
 	NULL,
 };

@@ -418,6 +418,14 @@ int inval_sync(struct inval *i)
 	pthread_mutex_lock(&i->lock);
 	r = wait_done(i, n, &until);
 	pthread_mutex_unlock(&i->lock);
+	if (!r) {
+		struct refresh all = { .srv = i->srv, .follow = i->follow, .inval = i };
+
+		refresh_files(&all);
+		pthread_mutex_lock(&i->lock);
+		r = wait_done(i, n, &until);
+		pthread_mutex_unlock(&i->lock);
+	}
 	(void)unlinkat(i->sync_fd, name, 0); /* the next start clears what is left */
 	return r;
 }

@@ -3,7 +3,9 @@
 #include "daemon/refresh.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/path.h"
@@ -49,7 +51,17 @@ static int look(struct place *p, const char *name, struct outcome *o)
 		table_refresh(t, o->child, p->dir, name, p->seq, &now);
 		return 0;
 	}
+	if (table_is_changing(t, o->child))
+		return -EBUSY; /* our own change is giving it another object */
 	return entry_absent(p, name);
+}
+
+static int look_once(const struct refresh *r, uint64_t dir, const char *name, struct outcome *o)
+{
+	cleanup_place struct place p = PLACE_INIT;
+	int ret = place_open(r->srv, dir, &p);
+
+	return ret < 0 ? ret : look(&p, name, o);
 }
 
 /* The same, by the directory's id, until no change of ours comes between. */
@@ -58,12 +70,13 @@ static int look_at(const struct refresh *r, uint64_t dir, const char *name, stru
 	int ret = -EAGAIN;
 
 	for (int i = 0; i < MAX_TRIES && ret == -EAGAIN; i++) {
-		cleanup_place struct place p = PLACE_INIT;
-
 		outcome_clear(o);
-		ret = place_open(r->srv, dir, &p);
-		if (!ret)
-			ret = look(&p, name, o);
+		ret = look_once(r, dir, name, o);
+		if (ret == -EBUSY) {
+			pthread_mutex_lock(&o->child->busy);
+			pthread_mutex_unlock(&o->child->busy);
+			ret = -EAGAIN;
+		}
 	}
 	return ret;
 }
@@ -274,6 +287,47 @@ void refresh_event(const struct refresh *r, uint64_t watch_id, const char *name,
 			refresh_beside(r, nodes[i], name);
 	}
 	refresh_layers(r, layers);
+}
+
+/* Has the file another size or other times than the kernel was told last? */
+static bool differs(struct server *srv, struct node *n)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	cleanup_fd int fd = -1;
+	struct found f;
+	struct stat st;
+	uint64_t before;
+	uint64_t now;
+
+	node_found(n, &f);
+	if (f.virtual)
+		return false;
+	tree_read(srv);
+	if (table_path(srv->table, n, &path) == 0)
+		fd = server_open_file(srv, path.buf, &f, O_PATH);
+	tree_done(srv);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return false; /* gone or replaced: that is an event's business */
+	now = entry_stamp(&st);
+	before = atomic_exchange(&n->stamp, now);
+	return now != (before ? before : entry_stamp(&f.obj.st));
+}
+
+void refresh_files(const struct refresh *r)
+{
+	cleanup_node struct node *root = NULL;
+	struct node **below = NULL;
+	size_t n = 0;
+
+	if (table_get(r->srv->table, NODE_ROOT, &root) < 0 ||
+	    table_below(r->srv->table, root, &below, &n) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (below[i]->type == S_IFREG && differs(r->srv, below[i]))
+			inval_pages(r->inval, below[i]->id);
+		node_unref(below[i]);
+	}
+	free(below);
 }
 
 void refresh_all(const struct refresh *r)

@@ -19,6 +19,12 @@ struct refresh {
 /** refresh_event - deal with one event of the watcher; @what: WATCH_* */
 void refresh_event(const struct refresh *r, uint64_t watch_id, const char *name, unsigned what);
 
+/**
+ * refresh_files - find changes of files that no event told of: through shared maps, or through
+ * another name of a hard link; looks at every file that the kernel knows
+ */
+void refresh_files(const struct refresh *r);
+
 /** refresh_all - anything may have changed: look through all that the kernel knows */
 void refresh_all(const struct refresh *r);
 

@@ -17,6 +17,7 @@
 #include "daemon/device.h"
 #include "daemon/inval.h"
 #include "daemon/mounted.h"
+#include "daemon/socket.h"
 #include "daemon/stop.h"
 
 /* The last line that libfuse said: why it could not mount. */
@@ -309,6 +310,39 @@ static void *age(void *arg)
 	return NULL;
 }
 
+/* A command that came through the control socket. */
+static int command(void *arg, const char *line)
+{
+	struct session *s = arg;
+
+	if (strcmp(line, "sync") != 0)
+		return -EINVAL;
+	if (s->inval)
+		return inval_sync(s->inval);
+	if (s->cache == CACHE_TTL) {
+		struct timespec ttl = { .tv_sec = (time_t)s->ttl_sec + 1 };
+
+		while (nanosleep(&ttl, &ttl) < 0 && errno == EINTR)
+			;
+	}
+	return 0; /* nothing is cached */
+}
+
+/* Listen for commands; a view without a scratch directory has no place for that. */
+static void begin_control(struct session *s)
+{
+	cleanup_fd int fd = -1;
+	int r;
+
+	if (!s->view->scratch)
+		return;
+	fd = open(s->view->scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	r = fd < 0 ? -errno : socket_begin(fd, command, s, &s->socket);
+	if (r < 0)
+		log_warn("no control socket in '%s' (%s): 'specfs sync' will not work",
+			 s->view->scratch, strerror(-r));
+}
+
 int session_loop(struct session *s, int ready_fd)
 {
 	int r;
@@ -329,8 +363,10 @@ int session_loop(struct session *s, int ready_fd)
 		stop_end(s);
 		return log_err(r, "cannot start a thread");
 	}
+	begin_control(s);
 	log_debug("daemon", "%u threads, %zu files", s->limits.threads, s->limits.files);
 	r = loop(s);
+	socket_end(s->socket);
 	inval_end(s->inval);
 	slots_stop(s->srv->slots);
 	pthread_join(s->ager, NULL);

@@ -11,6 +11,8 @@
 #include "daemon/session.h"
 #include "ops/server.h"
 
+struct socket_server;
+
 struct session {
 	struct view *view; /* borrowed */
 	struct server *srv;
@@ -20,6 +22,7 @@ struct session {
 	enum cache_mode cache;
 	double ttl_sec;
 	bool readonly;
+	struct socket_server *socket; /* while the loop runs; NULL without one */
 	struct inval *inval; /* CACHE_AUTO, if something can be watched; else NULL */
 	bool mounted; /* fuse_session_mount() has succeeded */
 	dev_t device; /* of the mount */

@@ -276,6 +276,16 @@ void table_changing(struct table *t, struct node *n)
 	pthread_mutex_unlock(&t->lock);
 }
 
+bool table_is_changing(struct table *t, struct node *n)
+{
+	bool changing;
+
+	pthread_mutex_lock(&t->lock);
+	changing = n->changing;
+	pthread_mutex_unlock(&t->lock);
+	return changing;
+}
+
 void table_changed(struct table *t, struct node *n, const struct found *found)
 {
 	struct node *dead = NULL;

@@ -135,6 +135,9 @@ int table_exchanged(struct table *t, struct node *dir_a, const char *name_a,
  */
 void table_changing(struct table *t, struct node *n);
 
+/** table_is_changing - is it just now between the two? Its `busy` is held then */
+bool table_is_changing(struct table *t, struct node *n);
+
 /**
  * table_changed - the end of it: the node stands for @found from now on, or for what it did if NULL
  *

@@ -83,16 +83,20 @@ static void fill(struct server *srv, const struct node *n, const struct found *f
 	};
 }
 
+uint64_t entry_stamp(const struct stat *st)
+{
+	uint64_t h = (uint64_t)st->st_mtim.tv_sec * 1000000007u + (uint64_t)st->st_mtim.tv_nsec;
+
+	h = (h * 31 + (uint64_t)st->st_ctim.tv_nsec) * 31 + (uint64_t)st->st_size;
+	return h | (UINT64_C(1) << 63);
+}
+
 /* Nobody tells of a change of this file: compare it with what the kernel was told last. */
 static void check_pages(struct server *srv, struct node *n, const struct found *f)
 {
-	const struct stat *st = &f->obj.st;
-	uint64_t stamp = (uint64_t)st->st_mtim.tv_sec * 1000000007u + (uint64_t)st->st_mtim.tv_nsec;
-	uint64_t before;
+	uint64_t stamp = entry_stamp(&f->obj.st);
+	uint64_t before = atomic_exchange(&n->stamp, stamp);
 
-	stamp = (stamp * 31 + (uint64_t)st->st_ctim.tv_nsec) * 31 + (uint64_t)st->st_size;
-	stamp |= 1;
-	before = atomic_exchange(&n->stamp, stamp);
 	if (before && before != stamp)
 		srv->stale_data(srv->watch_arg, n->id);
 }

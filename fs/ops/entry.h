@@ -30,6 +30,9 @@ int entry_lookup(struct server *srv, uint64_t dir, const char *name, struct fuse
 /** entry_timeout - how long the kernel may trust what it is told about a node, seconds */
 double entry_timeout(const struct server *srv, const struct node *n);
 
+/** entry_stamp - a number that differs whenever a file's size or times do; never 0 */
+uint64_t entry_stamp(const struct stat *st);
+
 /** entry_attr - attributes as the kernel gets them: @st with what the view shows otherwise */
 void entry_attr(const struct found *f, const struct stat *st, struct stat *ret);
 

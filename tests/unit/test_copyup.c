@@ -186,8 +186,9 @@ static void directory_that_only_holds_copies_is_no_directory(void **state)
 
 static void big_sparse_file_stays_sparse(void **state)
 {
+	/* for a spec directory all of it is read, for the id of its base */
+	static const off_t sizes[] = { (off_t)5 << 30, 64 << 20 };
 	struct viewfix *f = *state;
-	const off_t size = (off_t)5 << 30;
 	struct found found;
 	char path[300];
 	char byte;
@@ -198,8 +199,8 @@ static void big_sparse_file_stays_sparse(void **state)
 		(void)snprintf(path, sizeof(path), "%s/%s/big", f->trunk, i ? "lib" : "s");
 		fd = open(path, O_WRONLY);
 		assert_true(fd >= 0);
-		assert_int_equal(ftruncate(fd, size), 0);
-		assert_int_equal(pwrite(fd, "z", 1, size - 4097), 1);
+		assert_int_equal(ftruncate(fd, sizes[i]), 0);
+		assert_int_equal(pwrite(fd, "z", 1, sizes[i] - 4097), 1);
 		close(fd);
 	}
 	vf_open(f, "b");
@@ -208,11 +209,11 @@ static void big_sparse_file_stays_sparse(void **state)
 
 		found = vf_look(f, name);
 		assert_int_equal(change_prepare(f->v, name, &found, -1), 0);
-		assert_true(found.st.st_size == size);
+		assert_true(found.st.st_size == sizes[i]);
 		assert_true(found.st.st_blocks * 512 < 1 << 20);
 		fd = stack_open_file(&f->v->stack, name, &found, O_RDONLY);
 		assert_true(fd >= 0);
-		assert_int_equal(pread(fd, &byte, 1, size - 4097), 1);
+		assert_int_equal(pread(fd, &byte, 1, sizes[i] - 4097), 1);
 		assert_int_equal(byte, 'z');
 		close(fd);
 	}

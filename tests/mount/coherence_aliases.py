@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""A spec directory is seen at two places of the view: what is changed at one shows at the other."""
+import os
+
+from mounted import View, equal, main, read_file, true, wait_for
+
+MAPPED = 'python/triton/language'
+SPEC = 'third_party/mthreads/spec/triton/language'
+GRAFT = 'python/triton/spec/mthreads/triton/language'
+TREE = {
+    f'{MAPPED}/__init__.py': '',
+    f'{MAPPED}/core.py': 'trunk core\n',
+    f'{MAPPED}/math.py': 'trunk math\n',
+    f'{SPEC}/math.py': 'spec math\n',
+}
+
+
+def look_at_all(v):
+    for top, _dirs, files in os.walk(v.mnt):
+        for f in files:
+            read_file(os.path.join(top, f))
+
+
+def listed(v, rel):
+    return os.path.basename(rel) in v.listdir(os.path.dirname(rel))
+
+
+def content_is_one():
+    with View(TREE, 'mthreads') as v:
+        look_at_all(v)
+        for i, place in enumerate((MAPPED, SPEC, GRAFT)):
+            text = b'written at %d\n' % i
+            with open(v.path(f'{place}/math.py'), 'r+b') as f:
+                f.write(text)
+                f.truncate()
+            for other in (MAPPED, SPEC, GRAFT):
+                equal(v.read(f'{other}/math.py'), text, f'at {other}')
+                equal(os.stat(v.path(f'{other}/math.py')).st_size, len(text), f'size at {other}')
+        equal(read_file(os.path.join(v.root, SPEC, 'math.py')), text, 'in the checkout')
+        equal(read_file(os.path.join(v.root, MAPPED, 'math.py')), b'trunk math\n', 'trunk')
+
+
+def names_are_the_same():
+    with View(TREE, 'mthreads') as v:
+        look_at_all(v)
+        for made, others in ((MAPPED, (SPEC, GRAFT)), (SPEC, (MAPPED, GRAFT))):
+            for place in (made, *others):
+                true(not v.exists(f'{place}/fresh.py'), 'not there yet')
+            v.write(f'{made}/fresh.py', b'1')
+            for other in others:
+                wait_for(lambda: v.exists(f'{other}/fresh.py') and listed(v, f'{other}/fresh.py'),
+                         f'made at {made}, seen at {other}')
+            os.unlink(v.path(f'{made}/fresh.py'))
+            for other in others:
+                wait_for(lambda: not v.exists(f'{other}/fresh.py')
+                         and not listed(v, f'{other}/fresh.py'),
+                         f'removed at {made}, gone at {other}')
+
+
+def an_edit_that_becomes_a_specialization_shows_where_it_lies():
+    with View(TREE, 'mthreads') as v:
+        look_at_all(v)
+        true(not v.exists(f'{SPEC}/core.py'), 'no specialization yet')
+        with open(v.path(f'{MAPPED}/core.py'), 'ab') as f:
+            f.write(b'mine\n')
+        for place in (MAPPED, SPEC, GRAFT):
+            wait_for(lambda: v.exists(f'{place}/core.py'), f'at {place}')
+            equal(v.read(f'{place}/core.py'), b'trunk core\nmine\n', place)
+        equal(read_file(os.path.join(v.root, MAPPED, 'core.py')), b'trunk core\n', 'trunk')
+
+
+def removing_a_specialization_and_more():
+    with View(TREE, 'mthreads') as v:
+        look_at_all(v)
+        os.unlink(v.path(f'{MAPPED}/math.py'))
+        true(not v.exists(f'{MAPPED}/math.py'), 'the name is gone, trunk does not show')
+        wait_for(lambda: not v.exists(f'{SPEC}/math.py'), 'the specialization is gone')
+        equal(read_file(os.path.join(v.root, MAPPED, 'math.py')), b'trunk math\n', 'trunk has it')
+        equal(read_file(os.path.join(v.root, 'third_party/mthreads/spec/triton/.specfs-hide')),
+              b'/language/math.py\n', 'and the hide list says so')
+
+
+def a_new_directory_of_a_spec_shows_too():
+    with View(TREE, 'mthreads') as v:
+        look_at_all(v)
+        os.makedirs(v.path(f'{MAPPED}/sub/deep'))
+        v.write(f'{MAPPED}/sub/deep/x.py', b'x')
+        for place in (SPEC, GRAFT):
+            wait_for(lambda: v.exists(f'{place}/sub/deep/x.py'), f'at {place}')
+        v.write(f'{SPEC}/sub/deep/y.py', b'y')
+        wait_for(lambda: listed(v, f'{MAPPED}/sub/deep/y.py'), 'and the other way')
+
+
+main(content_is_one, names_are_the_same, an_edit_that_becomes_a_specialization_shows_where_it_lies,
+     removing_a_specialization_and_more, a_new_directory_of_a_spec_shows_too)
