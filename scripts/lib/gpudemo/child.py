@@ -6,6 +6,7 @@
 PYTHONPATH decides which Triton that is. The last line is JSON. With --all the kernel that needs the
 demo backend's symbol runs as well.
 """
+import importlib
 import json
 import re
 import sys
@@ -20,9 +21,8 @@ def timed(call, *args, **kw):
 
 def facts_of_modules():
     """Which Triton this is, and what of it is specialized."""
-    import triton
-    import triton.language as tl
-    from triton.language import core, standard
+    triton, tl, core, standard = (importlib.import_module('triton' + name) for name in
+                                  ('', '.language', '.language.core', '.language.standard'))
     hooked = core.validate_block_shape
     provider = sys.modules.get(hooked.__module__)
     return {
@@ -72,7 +72,7 @@ def main():
     sys.path.insert(0, sys.argv[1])
     torch, torch_sec = timed(__import__, 'torch')
     _, triton_sec = timed(__import__, 'triton')
-    import kernels
+    kernels = importlib.import_module('kernels')
     _, driver_sec = timed(torch.cuda.synchronize)
 
     x, y, a, b = kernels.inputs()

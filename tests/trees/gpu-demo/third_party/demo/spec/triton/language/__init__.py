@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Imported right after the trunk's triton.language: its users get the demo backend's symbols too."""
+"""Imported right after the trunk's triton.language, to which it adds the backend's symbols."""
 from triton._flagtree_spec import bind_language_extension_symbols_to_tl
 from triton.language.extra import demo
 

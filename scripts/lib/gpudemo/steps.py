@@ -11,6 +11,8 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+TREE = os.path.normpath(os.path.join(HERE, '..', '..', '..'))
+BACKEND = os.path.join(TREE, 'tests/trees/gpu-demo')
 STANDARD = 'language/standard.py'
 MOUNT_LIMIT_SEC = 30
 CHILD_LIMIT_SEC = 240
@@ -112,7 +114,7 @@ def make_checkout(work):
     shutil.copytree(package, trunk, symlinks=True, ignore=shutil.ignore_patterns('__pycache__'))
     say(f'{sum(len(f) for _, _, f in os.walk(trunk))} files in {time.monotonic() - start:.1f} s')
 
-    shutil.copytree(os.path.join(HERE, 'checkout'), root, dirs_exist_ok=True)
+    shutil.copytree(BACKEND, root, dirs_exist_ok=True)
     os.rename(os.path.join(root, 'specfs.ini'), os.path.join(root, '.specfs.ini'))
     with open(os.path.join(trunk, STANDARD), encoding='utf-8') as f:
         text = specialize_standard(f.read())
