@@ -195,32 +195,56 @@ static void take_dir(struct search *s, unsigned i, const struct candidate *c)
 	s->n_disk++;
 }
 
-/* Take layer @i's candidate. Returns true when the search is over. */
-static bool take(struct search *s, unsigned i, const struct candidate *c)
+/* Does a directory that is only implied, with nothing else to back it, show nothing? 1, 0 or errno */
+static int is_hollow(const struct search *s)
+{
+	cleanup_dirset struct dirset ds;
+	int r;
+
+	dirset_init(&ds);
+	if (!s->f.implied || candidate_places_exist(s->st, s->places))
+		return 0;
+	r = stack_open_dir(s->st, s->path, s->f.parts, &ds);
+	return r < 0 ? r : listing_is_empty(s->st, &ds);
+}
+
+/* Take a non-directory of layer @i, unless there is a directory above it. */
+static int take_other(struct search *s, unsigned i, const struct candidate *c)
+{
+	int r = s->any ? is_hollow(s) : !candidate_places_exist(s->st, s->places);
+
+	if (r <= 0)
+		return r < 0 ? r : 1;
+	s->f = (struct found){
+		.layer = i,
+		.obj = c->obj,
+		.via_link = c->via_link,
+		.virtual = c->virtual,
+		.lent = c->lent,
+	};
+	s->n_disk = 0;
+	s->any = true;
+	return 1;
+}
+
+/* Take layer @i's candidate. Returns 1 when the search is over, 0 or an errno. */
+static int take(struct search *s, unsigned i, const struct candidate *c)
 {
 	switch (c->kind) {
 	case CANDIDATE_NONE:
-		return false;
+		return 0;
 	case CANDIDATE_WHITEOUT:
-		return true;
+		return 1;
 	case CANDIDATE_PLACE:
 		s->places |= UINT64_C(1) << i;
-		return false;
+		return 0;
 	case CANDIDATE_DIR:
 		take_dir(s, i, c);
 		return c->opaque;
 	case CANDIDATE_OTHER:
 		break;
 	}
-	if (s->any || candidate_places_exist(s->st, s->places))
-		return true;
-	s->f.layer = i;
-	s->f.obj = c->obj;
-	s->f.via_link = c->via_link;
-	s->f.virtual = c->virtual;
-	s->f.lent = c->lent;
-	s->any = true;
-	return true;
+	return take_other(s, i, c);
 }
 
 static uint64_t shown_ino(const struct search *s, const struct dirset *dir)
@@ -293,27 +317,11 @@ static int search_run(struct search *s, const struct dirset *dir, uint64_t layer
 		if (c.kind != CANDIDATE_NONE && c.kind != CANDIDATE_WHITEOUT &&
 		    is_hidden_from_above(s, i, c.kind != CANDIDATE_OTHER))
 			break;
-		if (take(s, i, &c))
-			break;
+		r = take(s, i, &c);
+		if (r)
+			return r < 0 ? r : 0;
 	}
 	return 0;
-}
-
-/*
- * An implied directory of scratch that nothing else backs is shown only while it shows something.
- */
-static int drop_if_hollow(const struct search *s, const struct found *f)
-{
-	cleanup_dirset struct dirset ds;
-	int r;
-
-	dirset_init(&ds);
-	if (!f->implied || candidate_places_exist(s->st, s->places))
-		return 0;
-	r = stack_open_dir(s->st, s->path, f->parts, &ds);
-	if (!r)
-		r = listing_is_empty(s->st, &ds);
-	return r == 1 ? -ENOENT : r;
 }
 
 int stack_child(const struct stack *st, const struct dirset *dir, const char *name,
@@ -333,10 +341,11 @@ int stack_child(const struct stack *st, const struct dirset *dir, const char *na
 	if (!r)
 		r = conclude(&s, dir, &f);
 	if (!r)
-		r = drop_if_hollow(&s, &f);
-	if (!r)
-		*ret = f;
-	return r;
+		r = is_hollow(&s);
+	if (r)
+		return r < 0 ? r : -ENOENT;
+	*ret = f;
+	return 0;
 }
 
 int stack_root(const struct stack *st, struct found *ret)
@@ -353,7 +362,10 @@ int stack_root(const struct stack *st, struct found *ret)
 		r = candidate_root(st, i, &c);
 		if (r < 0)
 			return r;
-		if (take(&s, i, &c))
+		r = take(&s, i, &c);
+		if (r < 0)
+			return r;
+		if (r)
 			break;
 	}
 	r = conclude(&s, &none, &f);

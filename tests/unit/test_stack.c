@@ -161,6 +161,21 @@ static void hollow_implied_directory_is_not_shown(void **state)
 	assert_int_equal(fix_lookup(f, "d/e"), 0);
 }
 
+static void hollow_implied_directory_hides_no_file(void **state)
+{
+	struct fix *f = *state;
+
+	tree_make(f->tmp, "trunk/d=file", "scratch/d/e/", NULL);
+	fix_mark(f, "d", MARK_IMPLIED);
+	fix_mark(f, "d/e", MARK_IMPLIED);
+	fix_settle(f);
+	assert_string_equal(fix_text(f, "d"), "file");
+	assert_int_equal(f->f.parts, 0);
+	assert_string_equal(fix_names(f, ""), "d");
+	tree_make(f->tmp, "scratch/d/e/x=1", NULL);
+	assert_string_equal(fix_names(f, "d"), "e");
+}
+
 static void hide_list_hides_lower_layers_only(void **state)
 {
 	struct fix *f = *state;
@@ -408,6 +423,7 @@ int main(void)
 		TEST(opaque_directory_stops_the_merge),
 		TEST(implied_directory_takes_attributes_from_below),
 		TEST(hollow_implied_directory_is_not_shown),
+		TEST(hollow_implied_directory_hides_no_file),
 		TEST(hide_list_hides_lower_layers_only),
 		TEST(hide_patterns_keep_leftovers_out),
 		TEST(hide_patterns_count_below_a_graft),
