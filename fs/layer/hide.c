@@ -129,21 +129,38 @@ static int reload(struct hide *h, const struct object *now)
 	return 0;
 }
 
-bool hide_covers(struct hide *h, const char *rel, bool is_dir)
+/* Take the lock for reading, with the list as the file has it now. */
+static void lock_fresh(struct hide *h)
 {
 	struct object now;
-	bool hit;
 
 	look(h, &now);
 	pthread_rwlock_rdlock(&h->lock);
-	if (!h->loaded || !unchanged(&h->seen, &now)) {
-		pthread_rwlock_unlock(&h->lock);
-		pthread_rwlock_wrlock(&h->lock);
-		(void)reload(h, &now); /* an unreadable list: what it said last stays in force */
-	}
+	if (h->loaded && unchanged(&h->seen, &now))
+		return;
+	pthread_rwlock_unlock(&h->lock);
+	pthread_rwlock_wrlock(&h->lock);
+	(void)reload(h, &now); /* an unreadable list: what it said last stays in force */
+}
+
+bool hide_covers(struct hide *h, const char *rel, bool is_dir)
+{
+	bool hit;
+
+	lock_fresh(h);
 	hit = h->patterns.n && glob_covers(&h->patterns, rel, is_dir);
 	pthread_rwlock_unlock(&h->lock);
 	return hit;
+}
+
+bool hide_is_empty(struct hide *h)
+{
+	bool empty;
+
+	lock_fresh(h);
+	empty = !h->patterns.n;
+	pthread_rwlock_unlock(&h->lock);
+	return empty;
 }
 
 /* The line that hides exactly @rel. */

@@ -22,6 +22,9 @@ void hide_free(struct hide *h);
 /** hide_covers - does the list hide @rel, a path relative to the spec directory? thread-safe */
 bool hide_covers(struct hide *h, const char *rel, bool is_dir);
 
+/** hide_is_empty - does the list hide nothing at all? thread-safe */
+bool hide_is_empty(struct hide *h);
+
 /**
  * hide_add - add a line for @rel and publish the new list at once
  *

@@ -83,12 +83,17 @@ static bool is_plain(const struct gather *g, unsigned i, const char *name, unsig
 	return !ruleset_hides(g->st->rules, g->path.buf, type == DT_DIR, type == DT_LNK);
 }
 
-/* Can a hide list, or anything else above the lowest layer, take a name of it away? */
+/* Can a hide list take a name of the directory away? Its layer need not be part of it. */
 static bool has_hide_list(const struct gather *g)
 {
-	for (uint64_t left = g->dir->parts; left; left &= left - 1)
-		if (g->st->hides[__builtin_ctzll(left)])
+	for (unsigned i = 0; i < g->st->n; i++) {
+		const char *rel;
+
+		if (g->st->hides[i] &&
+		    rule_place(g->st->layers[i].rule, g->dir->path, &rel) == RULE_INSIDE &&
+		    !hide_is_empty(g->st->hides[i]))
 			return true;
+	}
 	return false;
 }
 

@@ -54,6 +54,7 @@ static void absent_list_hides_nothing(void **state)
 	struct fix *f = *state;
 
 	assert_false(hide_covers(f->hide, "a", false));
+	assert_true(hide_is_empty(f->hide));
 }
 
 static void edits_of_the_list_are_seen(void **state)
@@ -64,6 +65,7 @@ static void edits_of_the_list_are_seen(void **state)
 	tree_make(f->tmp, "sp/.specfs-hide=# c\n\n/a  \nd/\n", NULL);
 	assert_true(hide_covers(f->hide, "a", false));
 	assert_false(hide_covers(f->hide, "x/a", false));
+	assert_false(hide_is_empty(f->hide));
 	assert_true(hide_covers(f->hide, "x/d/below", false));
 	assert_int_equal(unlinkat(f->layer.base_fd, "sp/.specfs-hide", 0), 0);
 	assert_false(hide_covers(f->hide, "a", false));

@@ -99,6 +99,21 @@ static void a_directory_of_hidden_names_is_empty(void **state)
 	dirset_close(&ds);
 }
 
+static void hide_list_counts_where_its_layer_has_no_directory(void **state)
+{
+	struct fix *f = *state;
+	struct listing *l;
+
+	tree_make(f->tmp, "trunk/lib/d/a=1", "trunk/lib/d/b=1", "trunk/sp/.specfs-hide=/d/a\n",
+		  NULL);
+	fix_rule(f, RULE_MAP, "lib", "sp");
+	fix_settle(f);
+	l = list(f, "lib/d");
+	assert_int_equal(l->n, 1);
+	assert_string_equal(l->v[0].name, "b");
+	listing_free(l);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -107,6 +122,7 @@ int main(void)
 		TEST(offsets_rise_and_are_above_the_dots),
 		TEST(reader_goes_on_with_a_newer_listing),
 		TEST(a_directory_of_hidden_names_is_empty),
+		TEST(hide_list_counts_where_its_layer_has_no_directory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
