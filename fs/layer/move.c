@@ -280,7 +280,7 @@ static int move_into_scratch(const struct move *m)
 	cleanup_ends struct ends e = { .from_dir = -1, .to_dir = -1 };
 	unsigned layer = m->remove.layer;
 	bool whiteout;
-	bool after;
+	bool after = false;
 	int r = clear_scratch_slot(m);
 
 	if (!r)
@@ -296,7 +296,7 @@ static int move_between_layers(const struct move *m)
 {
 	unsigned layer = m->remove.layer;
 	bool whiteout;
-	bool after;
+	bool after = false;
 	int r = hide_before(m, layer, &after);
 
 	if (!r)
