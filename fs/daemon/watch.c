@@ -390,7 +390,7 @@ int watch_add(struct watch *w, int dir_fd, bool with_own, uint64_t *ret_id)
 /* Take the kernel's mark away; @dir_fd may be another directory by now. */
 static void unmark(struct watch *w, const struct watch_dir *d, int dir_fd)
 {
-	struct watch_key now;
+	struct watch_key now = { 0 };
 	char path[32];
 
 	if (!w->is_fan) {

@@ -23,7 +23,7 @@ static const struct timespec old_times[2] = {
 
 static void age(struct viewfix *f, const char *path)
 {
-	char full[300];
+	char full[4096];
 
 	(void)snprintf(full, sizeof(full), "%s/%s", f->tmp, path);
 	assert_int_equal(utimensat(AT_FDCWD, full, old_times, AT_SYMLINK_NOFOLLOW), 0);
@@ -31,7 +31,7 @@ static void age(struct viewfix *f, const char *path)
 
 static struct stat on_disk(struct viewfix *f, const char *path)
 {
-	char full[300];
+	char full[4096];
 	struct stat st;
 
 	(void)snprintf(full, sizeof(full), "%s/%s", f->tmp, path);
@@ -44,7 +44,7 @@ static void attributes_are_kept(void **state)
 {
 	struct viewfix *f = *state;
 	static const char *const paths[] = { "s/x", "lib/x", "s/l", "lib/l", "s/d", "s/p" };
-	char full[300];
+	char full[4096];
 
 	tree_make(f->tmp, "trunk/s/x=data", "trunk/lib/x=data", "trunk/s/l->../x y",
 		  "trunk/lib/l->../x y", "trunk/s/d/c=c", NULL);
@@ -114,8 +114,8 @@ static void number_is_kept_in_scratch(void **state)
 static void hard_links_copy_is_a_file_of_its_own(void **state)
 {
 	struct viewfix *f = *state;
-	char a[300];
-	char b[300];
+	char a[4096];
+	char b[4096];
 
 	tree_make(f->tmp, "trunk/s/l1=old", NULL);
 	(void)snprintf(a, sizeof(a), "%s/s/l1", f->trunk);
@@ -172,7 +172,7 @@ static void directory_that_only_holds_copies_is_no_directory(void **state)
 	assert_int_equal(vf_rm(f, "s/a/x"), 0);
 	assert_string_equal(vf_names(f, "s"), "a");
 	{
-		char a[300];
+		char a[4096];
 
 		(void)snprintf(a, sizeof(a), "%s/s/a", f->trunk);
 		tree_remove(a);
@@ -190,7 +190,7 @@ static void big_sparse_file_stays_sparse(void **state)
 	static const off_t sizes[] = { (off_t)5 << 30, 64 << 20 };
 	struct viewfix *f = *state;
 	struct found found;
-	char path[300];
+	char path[4096];
 	char byte;
 	int fd;
 
@@ -283,8 +283,8 @@ static void replaced_original_is_stale(void **state)
 {
 	struct viewfix *f = *state;
 	struct found found;
-	char a[300];
-	char b[300];
+	char a[4096];
+	char b[4096];
 
 	tree_make(f->tmp, "trunk/s/x=x", "trunk/s/y=y", NULL);
 	vf_open(f, "b");
