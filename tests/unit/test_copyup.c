@@ -25,7 +25,7 @@ static void age(struct viewfix *f, const char *path)
 {
 	char full[4096];
 
-	(void)snprintf(full, sizeof(full), "%s/%s", f->tmp, path);
+	assert_true(snprintf(full, sizeof(full), "%s/%s", f->tmp, path) < (int)sizeof(full));
 	assert_int_equal(utimensat(AT_FDCWD, full, old_times, AT_SYMLINK_NOFOLLOW), 0);
 }
 
@@ -34,7 +34,7 @@ static struct stat on_disk(struct viewfix *f, const char *path)
 	char full[4096];
 	struct stat st;
 
-	(void)snprintf(full, sizeof(full), "%s/%s", f->tmp, path);
+	assert_true(snprintf(full, sizeof(full), "%s/%s", f->tmp, path) < (int)sizeof(full));
 	if (lstat(full, &st) < 0)
 		fail_msg("no '%s'", path);
 	return st;
