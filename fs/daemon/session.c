@@ -78,12 +78,18 @@ static bool is_on_path(const char *program)
 
 static int check_helper(struct diag *d)
 {
-	if (geteuid() == 0 || is_on_path("fusermount3"))
+	if (geteuid() == 0)
 		return 0;
-	return diag_add(
-		d, -ENOENT, NULL, 0,
-		"there is no fusermount3 on PATH, which mounts for ordinary users: install the "
-		"package fuse3");
+	if (!is_on_path("fusermount3"))
+		return diag_add(d, -ENOENT, NULL, 0,
+				"there is no fusermount3 on PATH, which mounts for ordinary "
+				"users: install the package fuse3");
+	/* it would mount, and then find nothing to unmount */
+	if (access("/etc/mtab", F_OK) < 0)
+		return diag_add(d, -ENOENT, NULL, 0,
+				"there is no /etc/mtab, without which fusermount3 does not "
+				"unmount (as root: ln -s /proc/self/mounts /etc/mtab)");
+	return 0;
 }
 
 /* A comma would end the option. */

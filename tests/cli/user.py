@@ -115,6 +115,17 @@ def a_device_that_is_closed_to_users_is_told():
         true(not os.path.lexists(w.path('m')), 'no mountpoint is left')
 
 
+def a_missing_mount_table_is_told():
+    if os.geteuid() != 0:
+        raise Skip('only root can hide it')
+    with UserPlace(TREE) as w:
+        os.mkdir(w.path('empty'))
+        w.as_user = ['unshare', '-m', 'sh', '-ec', 'mount --bind "$0" /etc; exec "$@"',
+                     w.path('empty'), *w.as_user]
+        w.fault('mount', w.root, w.path('m'), has=['/etc/mtab', 'fusermount3'])
+        true(not os.path.lexists(w.path('m')), 'no mountpoint is left')
+
+
 def what_may_not_be_written_is_told():
     with UserPlace(TREE) as w:
         w.fault('mount', w.root, '/specfs-no-such-place', has=['cannot be made', 'Permission'])
@@ -161,5 +172,5 @@ run_again_privately('mount -t tmpfs none /mnt && mknod -m 666 /mnt/fuse c 10 229
                     ' mount --bind /mnt/fuse /dev/fuse')
 main(mount_look_unmount, a_dead_one_is_cleared_away_and_recovered,
      what_is_saved_to_a_dead_view_fails, options_that_need_root_are_told,
-     a_device_that_is_closed_to_users_is_told, what_may_not_be_written_is_told,
-     the_view_of_another_user, scratch_is_for_its_owner)
+     a_device_that_is_closed_to_users_is_told, a_missing_mount_table_is_told,
+     what_may_not_be_written_is_told, the_view_of_another_user, scratch_is_for_its_owner)
