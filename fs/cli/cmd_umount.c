@@ -9,7 +9,10 @@
 #include "cli/process.h"
 #include "cli/report.h"
 
-enum { DAEMON_LIMIT_MS = 60000 };
+enum {
+	DAEMON_USUAL_MS = 2000, /* after that somebody else may have the mount, too */
+	DAEMON_LIMIT_MS = 60000,
+};
 
 struct umount_args {
 	struct command_args common;
@@ -72,6 +75,25 @@ static int tell_failure(const struct mount_entry *m, int r)
 	return fault("'%s' cannot be unmounted: %s", m->at, strerror(-r));
 }
 
+/* It is out of sight here: wait for the daemon to end with it. */
+static int wait_daemon(const struct mount_entry *m, const struct serving *s)
+{
+	cleanup_strbuf struct strbuf who = STRBUF_INIT;
+	unsigned n;
+
+	if (process_wait(s->pid, s->start, DAEMON_USUAL_MS))
+		return EXIT_OK;
+	n = process_list_namespaces(m->major, m->minor, &who);
+	if (n)
+		return fault("'%s' is unmounted, but not in the mount namespace%s of process%s %s; "
+			     "its daemon, process %ld, goes with the last of them",
+			     m->at, n > 1 ? "s" : "", n > 1 ? "es" : "", who.buf, (long)s->pid);
+	if (process_wait(s->pid, s->start, DAEMON_LIMIT_MS))
+		return EXIT_OK;
+	return fault("'%s' is unmounted, but its daemon, process %ld, still runs", m->at,
+		     (long)s->pid);
+}
+
 static int take_down(const struct mount_entry *m, bool lazy)
 {
 	cleanup_serving struct serving s = { 0 };
@@ -88,10 +110,7 @@ static int take_down(const struct mount_entry *m, bool lazy)
 	r = detach(m->at, lazy);
 	if (r < 0)
 		return tell_failure(m, r);
-	if (!lazy && s.pid && !process_wait(s.pid, s.start, DAEMON_LIMIT_MS))
-		return fault("'%s' is unmounted, but its daemon, process %ld, still runs", m->at,
-			     (long)s.pid);
-	return EXIT_OK;
+	return lazy || !s.pid ? EXIT_OK : wait_daemon(m, &s);
 }
 
 static int run(void *args, const struct strv *words)

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/strv.h"
 #include "cli/mounttab.h"
 
 enum { PROC_FILE_MAX = 16 << 20, USERS_TOLD = 5, FIELD_START = 22 };
@@ -203,6 +204,48 @@ unsigned process_list_users(const char *at, struct strbuf *ret)
 		strbuf_addf(ret, "%s%ld (", n > 1 ? ", " : "", (long)pid);
 		process_name(pid, ret);
 		strbuf_addf(ret, ", %s)", use);
+	}
+	if (n > USERS_TOLD)
+		strbuf_addf(ret, " and %u more", n - USERS_TOLD);
+	return n;
+}
+
+static bool has_mounted(pid_t pid, unsigned major, unsigned minor)
+{
+	cleanup_strbuf struct strbuf sb = STRBUF_INIT;
+	cleanup_mount_table struct mount_table t = { 0 };
+
+	if (read_proc(pid, "mountinfo", &sb) < 0 || mount_table_parse(sb.buf, &t) < 0)
+		return false;
+	for (size_t i = 0; i < t.n; i++)
+		if (t.v[i].major == major && t.v[i].minor == minor)
+			return true;
+	return false;
+}
+
+unsigned process_list_namespaces(unsigned major, unsigned minor, struct strbuf *ret)
+{
+	cleanup_strv struct strv seen = STRV_INIT;
+	cleanup_dir DIR *dir = opendir("/proc");
+	unsigned n = 0;
+	pid_t pid;
+
+	while (dir && (pid = process_next(dir)) > 0) {
+		char path[64], ns[64];
+		ssize_t len;
+
+		snprintf(path, sizeof(path), "/proc/%ld/ns/mnt", (long)pid);
+		len = readlink(path, ns, sizeof(ns) - 1);
+		if (len <= 0)
+			continue;
+		ns[len] = '\0';
+		if (strv_has(&seen, ns) || strv_add(&seen, ns) < 0)
+			continue;
+		if (!has_mounted(pid, major, minor) || n++ >= USERS_TOLD)
+			continue;
+		strbuf_addf(ret, "%s%ld (", n > 1 ? ", " : "", (long)pid);
+		process_name(pid, ret);
+		strbuf_adds(ret, ")");
 	}
 	if (n > USERS_TOLD)
 		strbuf_addf(ret, " and %u more", n - USERS_TOLD);

@@ -42,6 +42,15 @@ void process_name(pid_t pid, struct strbuf *ret);
 unsigned process_list_users(const char *at, struct strbuf *ret);
 
 /**
+ * process_list_namespaces - append "PID (NAME), ..." of those that have a device mounted, one for
+ * each mount namespace
+ *
+ * A namespace that was split off keeps a mount that was unmounted elsewhere. Returns how many there
+ * are, also beyond the few that are told.
+ */
+unsigned process_list_namespaces(unsigned major, unsigned minor, struct strbuf *ret);
+
+/**
  * process_find_link - a descriptor of @pid whose link text ends in @suffix
  * @n:   how many of them to pass over
  * @ret: the link's text

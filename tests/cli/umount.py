@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'mount', 'lib')]
@@ -100,6 +101,37 @@ def a_lazy_one_ends_with_its_last_user():
         nothing_is_left(w, at)
 
 
+def another_namespace_that_has_it_is_named():
+    """A split-off mount namespace keeps the mount: that is said, and not after a minute."""
+    need_fuse()
+    if os.geteuid() != 0:
+        return
+    need_program('unshare')
+    with Workplace(TREE) as w:
+        at = w.path('m')
+        w.specfs('mount', '-q', w.root, at)
+        p = subprocess.Popen(['unshare', '-m', 'sh', '-c', 'echo; exec sleep 600'],
+                             stdout=subprocess.PIPE)
+        try:
+            p.stdout.read(1)
+            wait_for(lambda: name_of(p.pid) == 'sleep', 'the other namespace')
+            begun = time.monotonic()
+            line = w.fault('umount', at, has=['is unmounted', 'namespace', f'{p.pid} (sleep)'])
+            true(time.monotonic() - begun < 30, 'it does not wait for what may last for ever')
+            true(not is_mounted(at), f'here it is gone, as {line!r} says')
+            equal(len(w.daemons()), 1, 'the daemon serves the other namespace')
+        finally:
+            p.kill()
+            p.wait()
+            p.stdout.close()
+        nothing_is_left(w, at)
+
+
+def name_of(pid):
+    with open(f'/proc/{pid}/comm', encoding='utf-8') as f:
+        return f.read().strip()
+
+
 def signals_end_it():
     need_fuse()
     with Workplace(TREE) as w:
@@ -149,4 +181,5 @@ def what_is_no_view_is_refused():
 
 main(umount_returns_when_the_daemon_has_ended, relative_paths_and_links_are_taken,
      the_systems_own_ways, a_busy_view_names_its_users, a_lazy_one_ends_with_its_last_user,
-     signals_end_it, a_mountpoint_with_something_under_it_stays, what_is_no_view_is_refused)
+     another_namespace_that_has_it_is_named, signals_end_it,
+     a_mountpoint_with_something_under_it_stays, what_is_no_view_is_refused)

@@ -21,12 +21,23 @@ from mounted import binary, commit_all, copy_tree, detach, make_tree, remove_tre
 def run_again_privately(setup):
     """Root only: run this test again in a mount namespace of its own, after shell text @setup.
 
-    Returns where that cannot be had, and in the second run.
+    Returns where that cannot be had, and in the second run.  The namespace is without the views of
+    other tests, which it would keep mounted when they end.
     """
+    if os.environ.get('SPECFS_TEST_PRIVATE'):
+        drop_views()
     if os.geteuid() == 0 and shutil.which('unshare') and not os.environ.get('SPECFS_TEST_PRIVATE'):
         os.execvpe('unshare', ['unshare', '-m', 'sh', '-ec', setup + '\nexec "$0" -B "$@"',
                                sys.executable, *sys.argv],
                    {**os.environ, 'SPECFS_TEST_PRIVATE': '1'})
+
+
+def drop_views():
+    """Unmount, in this namespace, every view that came with it."""
+    with open('/proc/self/mountinfo', encoding='utf-8', errors='surrogateescape') as f:
+        at = [unescape(line.split(' ')[4]) for line in f if ' - fuse.specfs ' in line]
+    for view in reversed(at):
+        run(['umount', '-l', view])
 
 
 class Workplace:
