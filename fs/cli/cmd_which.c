@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * specfs which: where paths of a view come from. Of a mounted view by paths inside it; without a
- * mount by -b and -C, by paths of the view or of the checkout. Which facts: see which.h.
+ * mount by -b and -C, by paths of the view or of the checkout. Which facts: see which.h; of Python
+ * functions, see which_function.h.
  */
 #include "cli/which.h"
 
@@ -15,6 +16,7 @@
 #include "cli/look.h"
 #include "cli/place.h"
 #include "cli/report.h"
+#include "cli/which_function.h"
 
 struct which_args {
 	struct command_args common;
@@ -55,7 +57,10 @@ static int report_one(struct which *w, json_t *o)
 		return fault("out of memory");
 	if (w->list)
 		return json_array_append_new(w->list, o) ? fault("out of memory") : EXIT_OK;
-	which_print(o);
+	if (json_object_get(o, "bound_by"))
+		function_print(o);
+	else
+		which_print(o);
 	json_decref(o);
 	return EXIT_OK;
 }
@@ -73,12 +78,23 @@ static int report_resolved(struct which *w, const char *shown, const char *path,
 	return report_one(w, which_json(w->v, shown, path, r < 0 ? NULL : f));
 }
 
+static int report_function(struct which *w, const char *word)
+{
+	bool is_provided = false;
+	json_t *o = function_json(w->v, word, &is_provided);
+
+	w->absent |= !is_provided;
+	return report_one(w, o);
+}
+
 static int look_up(struct which *w, const char *shown, const char *path)
 {
 	cleanup_strbuf struct strbuf at = STRBUF_INIT;
 	struct found f;
 	int r = look_resolve(w->v, path, &at, &f);
 
+	if ((r == -ENOENT || r == -ENOTDIR) && function_is_name(shown))
+		return report_function(w, shown);
 	return report_resolved(w, shown, at.buf, &f, r);
 }
 
@@ -211,11 +227,12 @@ static int run(void *args, const struct strv *words)
 
 const struct command cmd_which = {
 	.name = "which",
-	.words = "PATH...",
+	.words = "PATH|MODULE:FUNCTION...",
 	.summary = "tell where paths of a view come from and where changes of them go",
 	.about = "PATH lies in a mounted view. With -b, -l or -C it is a path of the view that\n"
-		 "these describe, or of the checkout; nothing needs to be mounted then. Exit\n"
-		 "status 1: a path is not in the view.",
+		 "these describe, or of the checkout; nothing needs to be mounted then. For a\n"
+		 "Python function of the trunk, such as triton.testing:nvsmi, it tells who\n"
+		 "specializes it. Exit status 1: a path is not in the view, or nobody does.",
 	.options = OPTION_TABLE(rows),
 	.min_words = 1,
 	.max_words = WORDS_ANY,

@@ -28,8 +28,7 @@ static const char *type_name(mode_t mode)
 	}
 }
 
-/* {"layer": LABEL, "path": REALPATH or null} */
-static json_t *place_json(const struct view *v, unsigned layer, const char *path)
+json_t *which_place_json(const struct view *v, unsigned layer, const char *path)
 {
 	const struct layer *l = &v->stack.layers[layer];
 	cleanup_strbuf struct strbuf real = STRBUF_INIT;
@@ -60,7 +59,7 @@ static int add_places(const struct view *v, const char *path, const struct found
 
 		if (i == f->layer || (!is_part && (i < f->layer || !has_candidate(v, i, path))))
 			continue;
-		if (json_array_append_new(is_part ? parts : hides, place_json(v, i, path)))
+		if (json_array_append_new(is_part ? parts : hides, which_place_json(v, i, path)))
 			return -ENOMEM;
 	}
 	return 0;
@@ -74,7 +73,7 @@ static json_t *route_json(const struct view *v, const char *path, const struct r
 	if (r < 0)
 		return json_pack("{s:s, s:s}", "destination", "deny", "rule",
 				 r == -EROFS ? rt->rule : strerror(-r));
-	o = place_json(v, rt->layer, path);
+	o = which_place_json(v, rt->layer, path);
 	if (!o || json_object_set_new(o, "destination", json_string(dest_name(rt->dest))) ||
 	    json_object_set_new(o, "in_place", json_boolean(rt->in_place)) ||
 	    json_object_set_new(o, "rule", json_text(rt->rule)))
@@ -153,7 +152,7 @@ static int add_existing(json_t *o, struct view *v, const char *path, const struc
 	r |= json_object_set_new(o, "hides", hides);
 	if (r || add_places(v, path, f, parts, hides) < 0)
 		return -ENOMEM;
-	r = json_object_set_new(o, "from", place_json(v, f->layer, path));
+	r = json_object_set_new(o, "from", which_place_json(v, f->layer, path));
 	r |= json_object_set_new(o, "shown_at", shown_at_json(v, path));
 	r |= json_object_set_new(o, "edit", existing_json(v, path, f, ROUTE_EDIT));
 	r |= json_object_set_new(o, "remove", existing_json(v, path, f, ROUTE_REMOVE));

@@ -22,6 +22,9 @@ json_t *which_json(struct view *v, const char *shown, const char *path, const st
 /** which_absent_json - the same for a path whose directory is not in the view either */
 json_t *which_absent_json(const char *shown);
 
+/** which_place_json - {"layer": LABEL, "path": REALPATH or null} of a view path in a layer */
+json_t *which_place_json(const struct view *v, unsigned layer, const char *path);
+
 /** which_print - what which_json() told, as text */
 void which_print(const json_t *o);
 

@@ -98,6 +98,8 @@ def show_origins(checks, mount):
         origin = os.getxattr(os.path.join(mount.at, rel), 'user.specfs.origin').decode()
         checks.holds(rel, origin.startswith(want), origin)
     print(tail(mount.specfs('which', os.path.join(mount.at, 'python/triton', STANDARD))))
+    print(tail(mount.specfs('which', '-b', 'demo', '-C', mount.root,
+                            'triton._utils:validate_block_shape')))
 
 
 def measure(mount, work, runs):
