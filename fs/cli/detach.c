@@ -16,8 +16,6 @@
 
 enum { DYING_LIMIT_MS = 10000, HELPER_TEXT_MAX = 4096 };
 
-extern char **environ;
-
 /* Starts fusermount3 with its stderr in @err_fd. Returns a pid or a negative errno. */
 static pid_t start_helper(const char *at, bool lazy, int err_fd)
 {

@@ -36,6 +36,18 @@ static uid_t user_of(const char *super_options)
 	return u ? (uid_t)strtoul(u + strlen("user_id="), NULL, 10) : 0;
 }
 
+static bool parse_device(const char *s, struct mount_entry *ret)
+{
+	char *end;
+
+	ret->major = (unsigned)strtoul(s, &end, 10);
+	if (end == s || *end != ':')
+		return false;
+	s = end + 1;
+	ret->minor = (unsigned)strtoul(s, &end, 10);
+	return end != s && !*end;
+}
+
 /* id parent major:minor root at options [optional...] - type source super-options */
 static int parse_line(char *line, struct mount_entry *ret)
 {
@@ -51,7 +63,7 @@ static int parse_line(char *line, struct mount_entry *ret)
 		w = strtok_r(NULL, " ", &save);
 	while (w && strcmp(w, "-"));
 	type = strtok_r(NULL, " ", &save);
-	if (!w || !type || sscanf(f[2], "%u:%u", &m.major, &m.minor) != 2)
+	if (!w || !type || !parse_device(f[2], &m))
 		return -EINVAL;
 	source = save; /* may be empty: then a space follows at once */
 	super = source ? strchr(source, ' ') : NULL;
@@ -83,6 +95,14 @@ void mount_table_clear(struct mount_table *t)
 	*t = (struct mount_table){ 0 };
 }
 
+static struct mount_table steal_table(struct mount_table *t)
+{
+	struct mount_table stolen = *t;
+
+	*t = (struct mount_table){ 0 };
+	return stolen;
+}
+
 int mount_table_parse(char *text, struct mount_table *ret)
 {
 	cleanup_mount_table struct mount_table t = { 0 };
@@ -103,8 +123,7 @@ int mount_table_parse(char *text, struct mount_table *ret)
 		t.v = v;
 		t.v[t.n++] = m;
 	}
-	*ret = t;
-	t = (struct mount_table){ 0 };
+	*ret = steal_table(&t);
 	return 0;
 }
 

@@ -47,6 +47,11 @@ static int set_words(const struct parse *p, const struct option_row *row, const 
 	return strv_add_words(field_of(p, row), value, ",");
 }
 
+static void set_flag(const struct parse *p, const struct option_row *row)
+{
+	*(bool *)field_of(p, row) = true;
+}
+
 /* @name: the option as the user wrote it */
 static int set_value(const struct parse *p, const struct option_row *row, const char *name,
 		     char *value)
@@ -54,10 +59,6 @@ static int set_value(const struct parse *p, const struct option_row *row, const 
 	bool again = p->seen[row - p->t->rows];
 
 	p->seen[row - p->t->rows] = true;
-	if (row->type == OPTION_FLAG) {
-		*(bool *)field_of(p, row) = true;
-		return 0;
-	}
 	if (!*value)
 		return diag_add(p->d, -EINVAL, NULL, 0,
 				"option '%s' has an empty value; expected %s", name, row->arg);
@@ -114,8 +115,8 @@ static int parse_long(const struct parse *p, int argc, char **argv)
 		if (value)
 			return diag_add(p->d, -EINVAL, NULL, 0, "option '%s' takes no value",
 					name.buf);
-		r = set_value(p, row, name.buf, NULL);
-		return r < 0 ? r : 1;
+		set_flag(p, row);
+		return 1;
 	}
 	if (!value && argc < 2)
 		return needs_value(p, row, name.buf);
@@ -134,9 +135,7 @@ static int parse_short(const struct parse *p, int argc, char **argv)
 		if (!row)
 			return diag_add(p->d, -EINVAL, NULL, 0, "unknown option '%s'", name);
 		if (row->type == OPTION_FLAG) {
-			r = set_value(p, row, name, NULL);
-			if (r < 0)
-				return r;
+			set_flag(p, row);
 			continue;
 		}
 		if (!c[1] && argc < 2)
@@ -203,9 +202,11 @@ static int parse_list_item(const struct parse *p, char *item, bool (*ignore)(con
 	if (row && row->type != OPTION_FLAG && !value)
 		return diag_add(p->d, -EINVAL, NULL, 0, "mount option '%s' needs a value: %s=%s",
 				item, item, row->arg);
-	if (row)
+	if (row && value)
 		return set_value(p, row, item, value);
-	if (ignore(item))
+	if (row)
+		set_flag(p, row);
+	if (row || ignore(item))
 		return 0;
 	return diag_add(p->d, -EINVAL, NULL, 0, "unknown mount option '%s'", item);
 }

@@ -103,7 +103,7 @@ enum process_state process_state(pid_t pid, uint64_t start)
 
 bool process_wait(pid_t pid, uint64_t start, int limit_ms)
 {
-	struct timespec pause = { .tv_nsec = 2 * 1000 * 1000 };
+	struct timespec pause = { .tv_nsec = 2000000 };
 
 	for (int waited = 0; process_state(pid, start) != PROCESS_GONE; waited += 2) {
 		if (waited >= limit_ms)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -12,25 +11,9 @@
 #include "base/log.h"
 #include "cli/process.h"
 #include "cli/report.h"
+#include "layer/view.h"
 
 enum { RECORD_MAX_BYTES = 1 << 20 };
-
-int cache_dir(struct strbuf *ret)
-{
-	const char *xdg = getenv("XDG_CACHE_HOME");
-	const char *home = getenv("HOME");
-	const struct passwd *pw = home && home[0] == '/' ? NULL : getpwuid(geteuid());
-
-	if (pw)
-		home = pw->pw_dir;
-	if (xdg && xdg[0] == '/')
-		strbuf_addf(ret, "%s/specfs", xdg);
-	else if (home && home[0] == '/')
-		strbuf_addf(ret, "%s/.cache/specfs", home);
-	else
-		return -ENOENT;
-	return strbuf_failed(ret);
-}
 
 static int pid_namespace(char ret[64])
 {
@@ -59,7 +42,7 @@ int record_stamp(json_t *record)
 
 static int link_path(json_int_t device, struct strbuf *ret)
 {
-	int r = cache_dir(ret);
+	int r = view_cache_dir(ret);
 
 	if (r < 0)
 		return r;

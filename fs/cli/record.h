@@ -17,9 +17,6 @@
 DEFINE_CLEANUP(json, json_t, json_decref)
 #define cleanup_json CLEANUP(cleanup_json_p)
 
-/** cache_dir - append $XDG_CACHE_HOME/specfs, or ~/.cache/specfs; -ENOENT if neither is set */
-int cache_dir(struct strbuf *ret);
-
 /** record_stamp - add who we are to a record: pid, start, pid namespace */
 int record_stamp(json_t *record);
 

@@ -392,30 +392,55 @@ static uint64_t hash_path(uint64_t h, const char *path)
 	return hash_add(h, real ? real : path);
 }
 
-int view_default_scratch(const struct view_options *o, struct strbuf *ret)
+/* The user's home directory: HOME, else what the user data base says; "" if neither does. */
+static int home_dir(struct strbuf *ret)
 {
-	const char *cache = getenv("XDG_CACHE_HOME");
 	const char *home = getenv("HOME");
-	uint64_t h = 0xcbf29ce484222325u;
+	struct passwd entry, *found = NULL;
+	char buf[4096];
+
+	if (!home || *home != '/') {
+		(void)getpwuid_r(geteuid(), &entry, buf, sizeof(buf), &found); /* found tells */
+		home = found ? found->pw_dir : NULL;
+	}
+	if (home && *home == '/')
+		strbuf_adds(ret, home);
+	return strbuf_failed(ret);
+}
+
+int view_cache_dir(struct strbuf *ret)
+{
+	cleanup_strbuf struct strbuf home = STRBUF_INIT;
+	const char *cache = getenv("XDG_CACHE_HOME");
+	int r;
 
 	if (cache && *cache == '/') {
-		strbuf_adds(ret, cache);
-	} else {
-		const struct passwd *pw = home && *home == '/' ? NULL : getpwuid(geteuid());
-
-		if (pw)
-			home = pw->pw_dir;
-		if (!home || *home != '/')
-			return -ENOENT;
-		strbuf_addf(ret, "%s/.cache", home);
+		strbuf_addf(ret, "%s/specfs", cache);
+		return strbuf_failed(ret);
 	}
+	r = home_dir(&home);
+	if (r < 0 || !home.len)
+		return r < 0 ? r : -ENOENT;
+	strbuf_addf(ret, "%s/.cache/specfs", home.buf);
+	return strbuf_failed(ret);
+}
+
+int view_default_scratch(const struct view_options *o, struct strbuf *ret)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+	int r = view_cache_dir(ret);
+
+	if (r < 0)
+		return r;
 	h = o->root ? hash_path(h, o->root) : hash_add(h, "");
 	h = hash_add(h, o->profile ? o->profile : "");
 	for (size_t i = 0; i < o->backends.n; i++)
 		h = hash_add(hash_add(h, "b"), o->backends.v[i]);
 	for (size_t i = 0; i < o->overlays.n; i++)
 		h = hash_path(hash_add(h, "l"), o->overlays.v[i]);
-	strbuf_addf(ret, "/specfs/%016llx", (unsigned long long)h);
+	if (o->scratch_all)
+		h = hash_add(h, "all"); /* what is thrown away must not show in the other view */
+	strbuf_addf(ret, "/%016llx", (unsigned long long)h);
 	return strbuf_failed(ret);
 }
 

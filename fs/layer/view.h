@@ -61,7 +61,12 @@ void view_free(struct view *v);
 DEFINE_CLEANUP(view, struct view, view_free)
 #define cleanup_view CLEANUP(cleanup_view_p)
 
-/** view_default_scratch - $XDG_CACHE_HOME/specfs/<hash of root, backends, profile, overlays> */
+/** view_cache_dir - append $XDG_CACHE_HOME/specfs, or .cache/specfs of the home directory; -ENOENT
+ * without either */
+int view_cache_dir(struct strbuf *ret);
+
+/** view_default_scratch - append a directory of view_cache_dir(), named by a hash of the options:
+ * root, backends, profile, overlays, scratch_all */
 int view_default_scratch(const struct view_options *o, struct strbuf *ret);
 
 /** view_origin - "LABEL REALPATH" of an object: where it comes from, for people and tools */

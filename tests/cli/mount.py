@@ -117,6 +117,9 @@ def read_only_and_scratch_all():
         write_file(w.path('m', 'a'), 'new\n')
         equal((read_file(w.path('m', 'a')), read_file(w.root + '/a')), (b'new\n', b'trunk\n'),
               'in the view and in the checkout')
+        w.specfs('umount', w.path('m'))
+        w.specfs('mount', w.root, w.path('m'))
+        equal(read_file(w.path('m', 'a')), b'trunk\n', 'a view without it has another scratch')
 
 
 def the_foreground_stays():
