@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -161,5 +162,8 @@ void stop_end(struct session *s)
 	close(s->end_fd);
 	close(s->signal_fd);
 	signal_set(&set);
+	/* further ones that came meanwhile have had what they asked for */
+	while (sigtimedwait(&set, NULL, &(struct timespec){ 0 }) > 0)
+		;
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }

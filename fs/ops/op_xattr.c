@@ -39,20 +39,32 @@ static int origin(struct server *srv, struct node *n, struct strbuf *ret)
 	return r == -ESTALE ? -ENODATA : r;
 }
 
-/* A descriptor of the node's object, O_PATH at least; -EIO if it has none. */
-static int open_any(struct server *srv, struct node *n)
+/* Some descriptor of a node's object. */
+struct grip {
+	struct handle *h; /* the node's own, in use, or NULL */
+	int fd;		  /* else ours, O_PATH */
+};
+
+static void let_go(struct grip *g)
+{
+	handle_put(g->h);
+	if (g->fd >= 0)
+		close(g->fd);
+}
+
+#define cleanup_grip CLEANUP(let_go)
+
+/* Returns a descriptor, O_PATH at least, that @g holds; -EIO if the object has none. */
+static int grasp(struct server *srv, struct node *n, struct grip *g)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
 	struct found f;
 	int r;
 
 	for (int k = 0; k < HANDLE_KINDS; k++) {
-		cleanup_handle struct handle *h = handle_get(srv->slots, n, (enum handle_kind)k);
-
-		if (h) {
-			r = fcntl(h->fd, F_DUPFD_CLOEXEC, 0);
-			return r < 0 ? -errno : r;
-		}
+		g->h = handle_get(srv->slots, n, (enum handle_kind)k);
+		if (g->h)
+			return g->h->fd;
 	}
 	tree_read(srv);
 	node_found(n, &f);
@@ -60,6 +72,7 @@ static int open_any(struct server *srv, struct node *n)
 	if (!r)
 		r = server_open_file(srv, path.buf, &f, O_PATH);
 	tree_done(srv);
+	g->fd = r;
 	return r;
 }
 
@@ -94,7 +107,7 @@ static ssize_t give(const char *text, size_t len, char *buf, size_t size)
 static ssize_t get(struct server *srv, uint64_t id, const char *name, char *buf, size_t size)
 {
 	cleanup_node struct node *n = NULL;
-	cleanup_fd int fd = -1;
+	cleanup_grip struct grip g = { .fd = -1 };
 	char proc[32];
 	ssize_t len;
 	int r;
@@ -112,10 +125,10 @@ static ssize_t get(struct server *srv, uint64_t id, const char *name, char *buf,
 	}
 	if (is_mark(name) || has_no_capability(n, name))
 		return -ENODATA;
-	fd = open_any(srv, n);
-	if (fd < 0)
-		return fd == -EIO || fd == -ESTALE ? -ENODATA : fd;
-	len = getxattr(fd_proc_path(fd, proc), name, buf, size);
+	r = grasp(srv, n, &g);
+	if (r < 0)
+		return r == -EIO || r == -ESTALE ? -ENODATA : r;
+	len = getxattr(fd_proc_path(r, proc), name, buf, size);
 	if (len < 0)
 		return errno == ENOTSUP && is_acl(name) ? -ENODATA : -errno;
 	return len;
@@ -160,7 +173,7 @@ static ssize_t list_names(struct server *srv, uint64_t id, char **ret)
 {
 	cleanup_node struct node *n = NULL;
 	cleanup_free char *list = malloc(XATTR_LIST_MAX);
-	cleanup_fd int fd = -1;
+	cleanup_grip struct grip g = { .fd = -1 };
 	char proc[32];
 	ssize_t len;
 	int r;
@@ -172,10 +185,10 @@ static ssize_t list_names(struct server *srv, uint64_t id, char **ret)
 	r = server_node(srv, id, &n);
 	if (r < 0)
 		return r;
-	fd = open_any(srv, n);
-	if (fd < 0)
-		return fd == -EIO || fd == -ESTALE ? 0 : fd;
-	len = listxattr(fd_proc_path(fd, proc), list, XATTR_LIST_MAX);
+	r = grasp(srv, n, &g);
+	if (r < 0)
+		return r == -EIO || r == -ESTALE ? 0 : r;
+	len = listxattr(fd_proc_path(r, proc), list, XATTR_LIST_MAX);
 	if (len < 0)
 		return errno == ENOTSUP ? 0 : -errno;
 	len = without_marks(list, len);

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""A small checkout for tests of the daemon: one place of each kind of write route.
+
+    build/     ignored by git: scratch's
+    doc/       trunk's, edited in place
+    include/   a map of backend b: new and changed files become the backend's
+"""
+from mounted import View
+
+SPEC = 'third_party/b/spec_cpp/include'
+TREE = {
+    '.gitignore': 'build/\n',
+    'doc/t.txt': 'trunk text\n',
+    'doc/sub/u.txt': 'trunk u\n',
+    'include/t.h': 'trunk t\n',
+    'include/both.h': 'trunk both\n',
+    SPEC + '/both.h': 'spec both\n',
+    SPEC + '/s.h': 'spec s\n',
+    'lib/a.cpp': 'int a;\n',
+}
+PLACES = ('build', 'doc', 'include')
+
+
+def view(**kw):
+    """A View of that checkout for backend b; the mount's build directory is made at once."""
+    return View(dict(TREE, **kw.pop('more', {})), 'b', opts=['-p', 'flagtree'] + kw.pop('opts', []), **kw)
