@@ -382,13 +382,17 @@ int session_loop(struct session *s, int ready_fd)
 	return 0;
 }
 
-/* Is the connection gone? Then unmounting only tidies up; while it is there, what is mounted at our
- * mountpoint may be another's, ours being alive in another namespace alone. */
-static bool is_cut(const struct session *s)
+/*
+ * May we unmount by path? Not if another's mount is there: ours may have gone from here while it is
+ * still alive in another namespace.
+ */
+static bool is_ours(const struct session *s)
 {
 	struct pollfd p = { .fd = fuse_session_fd(s->fuse) };
+	dev_t there = mounted_device(s->mountpoint);
 
-	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+	/* with the connection gone libfuse only tidies up */
+	return !there || there == s->device || (poll(&p, 1, 0) == 1 && (p.revents & POLLERR));
 }
 
 void session_free(struct session *s)
@@ -397,7 +401,7 @@ void session_free(struct session *s)
 		return;
 	if (s->ready_fd >= 0)
 		close(s->ready_fd);
-	if (s->mounted && (mounted_device(s->mountpoint) == s->device || is_cut(s)))
+	if (s->mounted && is_ours(s))
 		fuse_session_unmount(s->fuse);
 	inval_free(s->inval);
 	if (s->fuse)

@@ -62,7 +62,13 @@ static int run_fusermount(char *mountpoint, bool lazy)
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EBUSY;
 }
 
-static int unmount(const struct session *s, bool lazy)
+/* What is to be taken down. The thread that does it may outlive the session. */
+struct target {
+	dev_t device;
+	char mountpoint[];
+};
+
+static int unmount(struct target *s, bool lazy)
 {
 	if (mounted_device(s->mountpoint) != s->device)
 		return -ENOENT; /* somebody else's by now, or nothing */
@@ -72,7 +78,7 @@ static int unmount(const struct session *s, bool lazy)
 }
 
 /* Write out what shared maps have changed. Our own workers answer; this thread is none of them. */
-static void flush(const struct session *s)
+static void flush(const struct target *s)
 {
 	cleanup_fd int fd = open(s->mountpoint, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -82,7 +88,7 @@ static void flush(const struct session *s)
 
 static void *take_down(void *arg)
 {
-	const struct session *s = arg;
+	cleanup_free struct target *s = arg;
 	int r = unmount(s, false);
 
 	if (!r || r == -ENOENT)
@@ -92,6 +98,22 @@ static void *take_down(void *arg)
 	if (unmount(s, true) < 0)
 		log_warn("cannot unmount '%s'", s->mountpoint);
 	return NULL;
+}
+
+static int start_taking_down(const struct session *s, pthread_t *ret)
+{
+	size_t len = strlen(s->mountpoint) + 1;
+	cleanup_free struct target *t = malloc(sizeof(*t) + len);
+	int r;
+
+	if (!t)
+		return -ENOMEM;
+	t->device = s->device;
+	memcpy(t->mountpoint, s->mountpoint, len);
+	r = pthread_create(ret, NULL, take_down, t);
+	if (!r)
+		(void)steal_ptr(&t); /* the thread's */
+	return -r;
 }
 
 /* Wait for @events of a descriptor set {signals, end}. Returns what poll() does. */
@@ -118,7 +140,7 @@ static void *watch(void *arg)
 	if (p[0].revents)
 		return NULL;
 	(void)!read(s->signal_fd, &info, sizeof(info)); /* only that it came matters */
-	if (pthread_create(&helper, NULL, take_down, s) == 0) {
+	if (start_taking_down(s, &helper) == 0) {
 		(void)wait_for(s, p, GRACE_MSEC);
 		if (p[0].revents) {
 			pthread_join(helper, NULL);

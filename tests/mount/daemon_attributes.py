@@ -48,7 +48,8 @@ def marks_are_neither_seen_nor_set():
         for base, dirs, files in os.walk(v.mnt):
             for name in dirs + files:
                 path = os.path.join(base, name)
-                equal([a for a in os.listxattr(path, follow_symlinks=False) if 'specfs' in a], [], path)
+                equal([a for a in os.listxattr(path, follow_symlinks=False) if 'specfs' in a], [],
+                      path)
 
 
 def the_origin_is_told():
@@ -71,10 +72,13 @@ def modes_are_exact():
                 for mode in (0o000, 0o444, 0o555, 0o777, 0o1777, 0o2775):
                     os.mkdir(v.path(f'{place}/d'), mode)
                     os.chmod(v.path(f'{place}/d'), mode)
-                    equal(os.stat(v.path(f'{place}/d')).st_mode & 0o7777, mode, f'{place}: directory')
+                    equal(
+                        os.stat(v.path(f'{place}/d')).st_mode & 0o7777, mode, f'{place}: directory')
                     os.rmdir(v.path(f'{place}/d'))
                     os.close(os.open(v.path(f'{place}/f'), os.O_CREAT | os.O_WRONLY, mode & 0o777))
-                    equal(os.stat(v.path(f'{place}/f')).st_mode & 0o7777, mode & 0o777, f'{place}: file')
+                    equal(
+                        os.stat(v.path(f'{place}/f')).st_mode & 0o7777, mode & 0o777,
+                        f'{place}: file')
                     os.unlink(v.path(f'{place}/f'))
             os.umask(0o027)
             v.write('build/masked', 'x')
@@ -97,8 +101,10 @@ def times_are_exact():
 
 
 def as_nobody(*argv):
-    return subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] + list(argv),
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] +
+                          list(argv),
+                          stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
 
 
 def need_others(v):
@@ -117,14 +123,16 @@ def other_users_own_what_they_make():
         for place in PLACES:
             os.makedirs(v.path(f'{place}/open'), exist_ok=True)
             os.chmod(v.path(f'{place}/open'), 0o1777)
-            p = as_nobody('sh', '-c', 'umask 022; cd "$1" && echo x >f && mkdir d && ln -s f l && mkfifo p', 'sh',
-                          v.path(f'{place}/open'))
+            p = as_nobody('sh', '-c',
+                          'umask 022; cd "$1" && echo x >f && mkdir d && ln -s f l && mkfifo p',
+                          'sh', v.path(f'{place}/open'))
             equal(p.returncode, 0, f'{place}: {p.stdout}')
             for name in 'fdlp':
                 st = os.lstat(v.path(f'{place}/open/{name}'))
                 equal((st.st_uid, st.st_gid), (65534, 65534), f'{place}/{name}: owner')
-        equal(as_nobody('sh', '-c', 'echo x >>"$1"', 'sh', v.path('doc/t.txt')).returncode != 0, True,
-              "others may not write to root's file")
+        equal(
+            as_nobody('sh', '-c', 'echo x >>"$1"', 'sh', v.path('doc/t.txt')).returncode != 0, True,
+            "others may not write to root's file")
 
 
 def set_id_bits_go_when_others_write():
@@ -150,29 +158,39 @@ def acls_count():
     with view(opts=['-o', 'allow_other']) as v:
         need_others(v)
         try:
-            subprocess.run(['setfacl', '-m', 'u:65534:rw', f'{v.root}/doc/t.txt'], check=True, stderr=subprocess.PIPE)
+            subprocess.run(['setfacl', '-m', 'u:65534:rw', f'{v.root}/doc/t.txt'],
+                           check=True,
+                           stderr=subprocess.PIPE)
         except subprocess.CalledProcessError:
             raise Skip('the file system has no ACLs') from None
         os.chmod(f'{v.root}/doc', 0o755)
         p = as_nobody('sh', '-c', 'echo by nobody >>"$1"', 'sh', v.path('doc/t.txt'))
         equal(p.returncode, 0, f'allowed by the ACL: {p.stdout}')
-        shown = subprocess.run(['getfacl', '-cnp', v.path('doc/t.txt')], check=True, stdout=subprocess.PIPE).stdout
+        shown = subprocess.run(['getfacl', '-cnp', v.path('doc/t.txt')],
+                               check=True,
+                               stdout=subprocess.PIPE).stdout
         true(b'user:65534:rw-' in shown, f'getfacl: {shown}')
         os.mkdir(v.path('build'))
         for place in PLACES:
             os.mkdir(v.path(f'{place}/d'))
-            subprocess.run(['setfacl', '-d', '-m', 'u:65534:rwx,o::-', v.path(f'{place}/d')], check=True)
+            subprocess.run(['setfacl', '-d', '-m', 'u:65534:rwx,o::-',
+                            v.path(f'{place}/d')],
+                           check=True)
             old = os.umask(0o077)
             v.write(f'{place}/d/f', 'x')
             os.umask(old)
-            shown = subprocess.run(['getfacl', '-cnp', v.path(f'{place}/d/f')], check=True, stdout=subprocess.PIPE).stdout
-            true(b'user:65534:rwx' in shown and b'other::---' in shown, f'{place}: inherited: {shown}')
+            shown = subprocess.run(['getfacl', '-cnp', v.path(f'{place}/d/f')],
+                                   check=True,
+                                   stdout=subprocess.PIPE).stdout
+            true(b'user:65534:rwx' in shown and b'other::---' in shown,
+                 f'{place}: inherited: {shown}')
 
 
 def read_only_views_refuse():
     with view(opts=['-r']) as v:
-        for call, args in ((os.mkdir, ('doc/d', )), (os.unlink, ('doc/t.txt', )), (os.chmod, ('doc/t.txt', 0o600)),
-                           (os.truncate, ('doc/t.txt', 0)), (os.rename, ('doc/t.txt', 'doc/x'))):
+        for call, args in ((os.mkdir, ('doc/d', )), (os.unlink, ('doc/t.txt', )),
+                           (os.chmod, ('doc/t.txt', 0o600)), (os.truncate, ('doc/t.txt', 0)),
+                           (os.rename, ('doc/t.txt', 'doc/x'))):
             full = [v.path(a) if isinstance(a, str) else a for a in args]
             fails(errno.EROFS, call, *full)
 
@@ -185,6 +203,7 @@ def git_is_read_only_and_readable():
         shutil.copytree(v.path('.git'), v.path('build/copy'), symlinks=True)
 
 
-main(user_attributes_are_kept, a_copy_up_takes_attributes_along, marks_are_neither_seen_nor_set, the_origin_is_told,
-     modes_are_exact, times_are_exact, other_users_own_what_they_make, set_id_bits_go_when_others_write, acls_count,
-     read_only_views_refuse, git_is_read_only_and_readable)
+main(user_attributes_are_kept, a_copy_up_takes_attributes_along, marks_are_neither_seen_nor_set,
+     the_origin_is_told, modes_are_exact, times_are_exact, other_users_own_what_they_make,
+     set_id_bits_go_when_others_write, acls_count, read_only_views_refuse,
+     git_is_read_only_and_readable)

@@ -25,8 +25,9 @@ def it_is_found_but_not_listed():
 def status_tells_the_facts():
     with view() as v:
         s = json.loads(v.read('.specfs/status'))
-        for key, want in (('root', v.root), ('mountpoint', v.mnt), ('scratch', v.scratch), ('profile', 'flagtree'),
-                          ('backends', ['b']), ('readonly', False), ('pid', v.daemon.pid)):
+        for key, want in (('root', v.root), ('mountpoint', v.mnt), ('scratch', v.scratch),
+                          ('profile', 'flagtree'), ('backends', ['b']), ('readonly', False),
+                          ('pid', v.daemon.pid)):
             equal(s[key], want, key)
         kinds = [layer['kind'] for layer in s['layers']]
         equal((kinds[0], kinds[-1]), ('scratch', 'trunk'), 'layers')
@@ -48,15 +49,18 @@ def every_reader_gets_fresh_facts():
 
 def nothing_in_it_can_be_changed():
     with view() as v:
-        for call, args in ((os.mkdir, ('.specfs/d', )), (os.unlink, ('.specfs/status', )), (os.rmdir, ('.specfs', )),
-                           (os.rename, ('.specfs', 'x')), (os.rename, ('doc', '.specfs')),
-                           (os.link, ('.specfs/status', 'doc/l')), (os.symlink, ('x', '.specfs/l'))):
+        for call, args in ((os.mkdir, ('.specfs/d', )), (os.unlink, ('.specfs/status', )),
+                           (os.rmdir, ('.specfs', )), (os.rename, ('.specfs', 'x')),
+                           (os.rename, ('doc', '.specfs')), (os.link, ('.specfs/status', 'doc/l')),
+                           (os.symlink, ('x', '.specfs/l'))):
             try:
                 call(*[v.path(a) for a in args])
                 raise AssertionError(f'{call.__name__}{args} succeeded')
             except OSError as e:
-                true(e.errno in (errno.EPERM, errno.EROFS, errno.EACCES, errno.ENOTEMPTY, errno.EEXIST),
-                     f'{call.__name__}{args}: {e}')
+                true(
+                    e.errno
+                    in (errno.EPERM, errno.EROFS, errno.EACCES, errno.ENOTEMPTY, errno.EEXIST),
+                    f'{call.__name__}{args}: {e}')
         for mode in ('w', 'a', 'r+'):
             try:
                 with open(v.path('.specfs/status'), mode) as f:
@@ -68,4 +72,5 @@ def nothing_in_it_can_be_changed():
         true(json.loads(v.read('.specfs/status')), 'still there')
 
 
-main(it_is_found_but_not_listed, status_tells_the_facts, every_reader_gets_fresh_facts, nothing_in_it_can_be_changed)
+main(it_is_found_but_not_listed, status_tells_the_facts, every_reader_gets_fresh_facts,
+     nothing_in_it_can_be_changed)

@@ -48,7 +48,8 @@ def attributes_show():
         os.chmod(path, 0o640)
         os.utime(path, ns=(1, 1234567890123456789))
         a, b = os.stat(path), os.stat(v.path('doc/t.txt'))
-        for field in ('st_mode', 'st_mtime_ns', 'st_ctime_ns', 'st_size', 'st_uid', 'st_gid', 'st_ino', 'st_nlink'):
+        for field in ('st_mode', 'st_mtime_ns', 'st_ctime_ns', 'st_size', 'st_uid', 'st_gid',
+                      'st_ino', 'st_nlink'):
             equal(getattr(b, field), getattr(a, field), field)
         os.truncate(path, 3)
         equal(os.stat(v.path('doc/t.txt')).st_size, 3, 'size')
@@ -115,6 +116,7 @@ def many_files_change_at_once():
 
 
 def git_sees_a_clean_tree():
+
     def no_spec(root):
         shutil.rmtree(f'{root}/{SPEC}')
         write_file(f'{root}/{SPEC}/.keep', '')
@@ -124,6 +126,6 @@ def git_sees_a_clean_tree():
         equal(git(v.mnt, 'diff-files', '--name-only'), '', 'stat data that differs from the index')
 
 
-main(shadows_come_and_go, names_that_were_missing_appear, a_rewrite_of_the_same_length_shows, attributes_show,
-     types_change, directories_move_away_and_back, a_directory_stays_in_use, many_files_change_at_once,
-     git_sees_a_clean_tree)
+main(shadows_come_and_go, names_that_were_missing_appear, a_rewrite_of_the_same_length_shows,
+     attributes_show, types_change, directories_move_away_and_back, a_directory_stays_in_use,
+     many_files_change_at_once, git_sees_a_clean_tree)

@@ -44,7 +44,8 @@ def a_mount_in_use_is_detached():
         m[0:5] = b'DIRTY'
         v.daemon.send_signal(signal.SIGTERM)
         wait_for(lambda: not is_mounted(v.mnt), 'it is detached')
-        wait_for(lambda: read_file(v.root + '/doc/t.txt')[:5] == b'DIRTY', 'what a map had changed is written')
+        wait_for(lambda: read_file(v.root + '/doc/t.txt')[:5] == b'DIRTY',
+                 'what a map had changed is written')
         equal(os.pread(fd, 5, 0), b'DIRTY', 'who uses it still can')
         os.pwrite(fd, b'LATER', 0)
         equal(read_file(v.root + '/doc/t.txt')[:5], b'LATER', 'also for writing')
@@ -76,5 +77,5 @@ def a_killed_daemon_loses_nothing():
             equal(v.read(f'{place}/f'), b'acknowledged\n', place)
 
 
-main(signals_unmount, unmounting_ends_the_daemon, a_mount_in_use_is_detached, a_second_signal_does_not_wait,
-     a_killed_daemon_loses_nothing)
+main(signals_unmount, unmounting_ends_the_daemon, a_mount_in_use_is_detached,
+     a_second_signal_does_not_wait, a_killed_daemon_loses_nothing)

@@ -87,7 +87,9 @@ def making_and_removing_leaks_nothing():
         rounds(200)
         wait_for(lambda: status(v)['cache']['open_files'] == 0, 'files are closed')
         # each thread that answers has one for the device
-        true(descriptors(v) <= before + 2 * status(v)['threads'], f'{descriptors(v)} descriptors, at first {before}')
+        true(
+            descriptors(v) <= before + 2 * status(v)['threads'],
+            f'{descriptors(v)} descriptors, at first {before}')
         wait_for(lambda: status(v)['cache']['nodes'] <= nodes + 5, f'nodes back at {nodes}')
 
 
@@ -96,14 +98,17 @@ def descriptors_for_writing_go_soon():
         os.mkdir(v.path('build'))
         for i in range(50):
             v.write(f'build/f{i}', 'x')
-        wait_for(lambda: status(v)['cache']['open_files'] == 0, 'descriptors for writing are closed')
+        wait_for(lambda: status(v)['cache']['open_files'] == 0,
+                 'descriptors for writing are closed')
 
 
 def forgotten_nodes_are_freed():
     if not os.access('/proc/sys/vm/drop_caches', os.W_OK):
         raise Skip('/proc/sys/vm/drop_caches is not ours')
     with view(prepare=prepare_many) as v:
-        subprocess.run(['find', v.mnt, '-type', 'f', '-exec', 'cat', '{}', '+'], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(['find', v.mnt, '-type', 'f', '-exec', 'cat', '{}', '+'],
+                       check=True,
+                       stdout=subprocess.DEVNULL)
         true(status(v)['cache']['nodes'] > 600, 'nodes after a walk')
 
         def few():
@@ -143,5 +148,6 @@ def long_names_and_deep_paths():
         subprocess.run(['rm', '-r', v.path('build/deeper-and')], check=True)
 
 
-main(sixty_four_descriptors_are_enough, open_maps_hold_no_descriptors, making_and_removing_leaks_nothing,
-     descriptors_for_writing_go_soon, forgotten_nodes_are_freed, long_names_and_deep_paths)
+main(sixty_four_descriptors_are_enough, open_maps_hold_no_descriptors,
+     making_and_removing_leaks_nothing, descriptors_for_writing_go_soon, forgotten_nodes_are_freed,
+     long_names_and_deep_paths)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Listings: no name lost, none twice, whatever happens while somebody reads; numbers as stat has them."""
+"""Listings: no name lost, none twice, whatever happens meanwhile; numbers as stat has them."""
 import ctypes
 import os
 import subprocess
@@ -105,7 +105,8 @@ def offsets_lead_back_to_their_place():
         for name, _, offset in first[::5]:
             os.lseek(r.fd, offset, os.SEEK_SET)
             index = [n for n, _, _ in first + rest].index(name)
-            equal([n for n, _, _ in r.rest()], [n for n, _, _ in first + rest][index + 1:], f'after {name}')
+            equal([n for n, _, _ in r.rest()], [n for n, _, _ in first + rest][index + 1:],
+                  f'after {name}')
         r.close()
 
 
@@ -139,7 +140,8 @@ def numbers_agree_with_stat():
         dirs = {}
         for base, _, _ in os.walk(v.mnt):
             st = os.stat(base)
-            true((st.st_dev, st.st_ino) not in dirs, f'{base} and {dirs.get((st.st_dev, st.st_ino))} differ')
+            true((st.st_dev, st.st_ino) not in dirs,
+                 f'{base} and {dirs.get((st.st_dev, st.st_ino))} differ')
             dirs[st.st_dev, st.st_ino] = base
 
 
@@ -190,6 +192,7 @@ def readers_and_writers_at_once():
         equal(faults, [], 'listings with doubles or losses')
 
 
-main(merged_names_come_once, deleting_while_reading_loses_nothing, removing_a_full_tree_leaves_nothing,
-     offsets_lead_back_to_their_place, a_new_name_shows_after_rewinding, numbers_agree_with_stat,
-     a_removed_directory_is_empty, readers_and_writers_at_once)
+main(merged_names_come_once, deleting_while_reading_loses_nothing,
+     removing_a_full_tree_leaves_nothing, offsets_lead_back_to_their_place,
+     a_new_name_shows_after_rewinding, numbers_agree_with_stat, a_removed_directory_is_empty,
+     readers_and_writers_at_once)

@@ -33,13 +33,14 @@ def an_unlinked_file_lives_on():
             equal((st.st_nlink, st.st_size), (0, 9), f'{place}: links and size')
             os.ftruncate(fd, 3)
             os.fchmod(fd, 0o600)
-            equal((os.fstat(fd).st_size, os.fstat(fd).st_mode & 0o777), (3, 0o600), f'{place}: fstat')
+            equal((os.fstat(fd).st_size, os.fstat(fd).st_mode & 0o777), (3, 0o600),
+                  f'{place}: fstat')
             os.close(fd)
             true(not os.path.exists(path), f'{place}: the name is gone')
 
 
 def a_hidden_file_is_not_written_to():
-    """Unlinking a trunk file of a mapped place only hides it: who has it open must not change trunk."""
+    """Unlinking a trunk file of a mapped place only hides it: an open one must not change trunk."""
     with view() as v:
         fd = os.open(v.path('include/t.h'), os.O_RDWR)
         os.unlink(v.path('include/t.h'))
@@ -139,7 +140,8 @@ def a_copy_in_scratch_keeps_its_number():
             f.flush()
             equal(os.fstat(f.fileno()).st_ino, before.st_ino, 'inode number of the open file')
         equal(os.stat(path).st_ino, before.st_ino, 'inode number')
-        equal({e.name: e.inode() for e in os.scandir(v.path('doc'))}['t.txt'], before.st_ino, 'and when listed')
+        equal({e.name: e.inode()
+               for e in os.scandir(v.path('doc'))}['t.txt'], before.st_ino, 'and when listed')
         v.remount()
         equal(os.stat(path).st_ino, before.st_ino, 'inode number after a remount')
 
@@ -175,7 +177,8 @@ def appends_of_both_sides_are_kept():
             os.write(b, b'layer %02d\n' % i)
         lines = read_file(v.root + '/doc/t.txt').split(b'\n')
         equal(len(lines), 202, 'lines')
-        equal(lines[1:-1], [w % i for i in range(100) for w in (b'mount %02d', b'layer %02d')], 'in order')
+        equal(lines[1:-1], [w % i for i in range(100) for w in (b'mount %02d', b'layer %02d')],
+              'in order')
         equal(v.read('doc/t.txt'), read_file(v.root + '/doc/t.txt'), 'the mount')
         os.close(a)
         os.close(b)
@@ -270,10 +273,10 @@ def data_calls_do_what_they_say():
 
 
 main(an_unlinked_file_lives_on, a_hidden_file_is_not_written_to, a_replaced_file_lives_on,
-     a_file_replaced_underneath_lives_on, an_edit_underneath_is_seen_by_open_files, a_renamed_file_is_written_to,
-     a_file_below_a_renamed_directory_is_written_to, readers_see_what_a_copy_up_wrote,
-     a_copy_in_scratch_keeps_its_number,
-     opening_for_writing_copies_nothing, a_descriptor_outlives_lost_permissions, appends_of_both_sides_are_kept,
-     truncating_at_open_truncates, writes_through_shared_maps_arrive, hard_links_are_one_file,
-     a_file_seen_at_two_places_is_one, locks_hold_among_users_of_the_mount, a_written_program_runs,
-     data_calls_do_what_they_say)
+     a_file_replaced_underneath_lives_on, an_edit_underneath_is_seen_by_open_files,
+     a_renamed_file_is_written_to, a_file_below_a_renamed_directory_is_written_to,
+     readers_see_what_a_copy_up_wrote, a_copy_in_scratch_keeps_its_number,
+     opening_for_writing_copies_nothing, a_descriptor_outlives_lost_permissions,
+     appends_of_both_sides_are_kept, truncating_at_open_truncates,
+     writes_through_shared_maps_arrive, hard_links_are_one_file, a_file_seen_at_two_places_is_one,
+     locks_hold_among_users_of_the_mount, a_written_program_runs, data_calls_do_what_they_say)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Many at once: processes that do anything to shared names, each with files of its own that must stay
-right, while the layers are edited and the kernel forgets.  SPECFS_STRESS_SEC makes it longer.
+"""Many at once: processes that do anything to shared names, each with files of its own that must
+stay right, while the layers are edited and the kernel forgets.  SPECFS_STRESS_SEC makes it longer.
 """
 import errno
 import os
@@ -19,8 +19,8 @@ PLACES = ('build', 'doc', 'include', 'new')
 PROCESSES = 3
 # what a race for a name may end in
 RACES = {
-    errno.ENOENT, errno.EEXIST, errno.ENOTEMPTY, errno.EISDIR, errno.ENOTDIR, errno.ESTALE, errno.EINVAL, errno.ELOOP,
-    errno.EXDEV, errno.EBUSY
+    errno.ENOENT, errno.EEXIST, errno.ENOTEMPTY, errno.EISDIR, errno.ENOTDIR, errno.ESTALE,
+    errno.EINVAL, errno.ELOOP, errno.EXDEV, errno.EBUSY
 }
 
 
@@ -60,7 +60,8 @@ class Worker:
     def chaos(self):
         r = random.Random(self.number * 2)
         actions = (
-            lambda p, q: os.close(os.open(p, os.O_CREAT | os.O_RDWR, r.choice([0o644, 0o444, 0o600]))),
+            lambda p, q: os.close(
+                os.open(p, os.O_CREAT | os.O_RDWR, r.choice([0o644, 0o444, 0o600]))),
             lambda p, q: self.append(p, r),
             lambda p, q: self.read(p),
             lambda p, q: os.unlink(p),
@@ -124,7 +125,8 @@ class Worker:
             with open(path, 'rb') as f:
                 got = f.read()
             if got != model[name]:
-                self.faults.append(f'{path}: {len(got)} bytes, not the {len(model[name])} that were written')
+                self.faults.append(
+                    f'{path}: {len(got)} bytes, not the {len(model[name])} that were written')
         if r.random() < 0.05:
             got = {n for n in os.listdir(d) if n.startswith(f'p{self.number}_')}
             if got != set(model):
@@ -173,7 +175,8 @@ def everything_at_once():
                 os._exit(Worker(v, number, end).run())
             pids.append(pid)
         disturb(v, end)
-        equal([os.waitpid(pid, 0)[1] for pid in pids], [0] * PROCESSES, 'exit statuses of the processes')
+        equal([os.waitpid(pid, 0)[1] for pid in pids], [0] * PROCESSES,
+              'exit statuses of the processes')
         true(v.exists('doc/t.txt'), 'the daemon is alive')
 
 

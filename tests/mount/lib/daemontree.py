@@ -23,4 +23,7 @@ PLACES = ('build', 'doc', 'include')
 
 def view(**kw):
     """A View of that checkout for backend b; the mount's build directory is made at once."""
-    return View(dict(TREE, **kw.pop('more', {})), 'b', opts=['-p', 'flagtree'] + kw.pop('opts', []), **kw)
+    return View(dict(TREE, **kw.pop('more', {})),
+                'b',
+                opts=['-p', 'flagtree'] + kw.pop('opts', []),
+                **kw)
