@@ -227,6 +227,29 @@ static struct node *known_on_the_way(struct server *srv, const char *path)
 	return n;
 }
 
+/* A directory may have got or lost a part, and so what is in it. */
+static void refresh_parts(const struct refresh *r, struct node *dir)
+{
+	cleanup_place struct place p = PLACE_INIT;
+	char name[NAME_MAX + 1];
+	struct found root;
+	uint64_t parent = 0;
+
+	if (dir->id == NODE_ROOT) {
+		if (stack_root(&r->srv->view->stack, &root) == 0)
+			table_refresh(r->srv->table, dir, NULL, NULL, 0, &root);
+		refresh_tree(r, dir);
+		return;
+	}
+	tree_read(r->srv);
+	if (place_open_parent(r->srv, dir, &p, name) == 0)
+		parent = p.dir->id;
+	place_close(&p);
+	tree_done(r->srv);
+	if (parent)
+		refresh_name(r, parent, name, WATCH_NAME);
+}
+
 /* Whatever these layers show may have come or gone. */
 static void refresh_layers(const struct refresh *r, uint64_t layers)
 {
@@ -236,7 +259,7 @@ static void refresh_layers(const struct refresh *r, uint64_t layers)
 			l->rule ? known_on_the_way(r->srv, l->rule->at) : NULL;
 
 		if (n)
-			refresh_tree(r, n);
+			refresh_parts(r, n);
 	}
 }
 

@@ -141,19 +141,23 @@ int table_enter(struct table *t, struct enter *e, struct node **ret)
 }
 
 int table_absent(struct table *t, struct node *dir, const char *name, uint64_t seq,
-		 struct node **ret_lost)
+		 struct node **ret_node)
 {
 	struct node *dead = NULL;
 	struct name *nm;
 	int r = 0;
 
-	*ret_lost = NULL;
+	*ret_node = NULL;
 	pthread_mutex_lock(&t->lock);
 	if (seq != dir->seq)
 		r = -EAGAIN;
 	nm = r ? NULL : table_name(t, dir, name);
-	if (nm)
-		*ret_lost = unname(t, nm, &dead);
+	if (nm && nm->node->changing) {
+		*ret_node = node_pin(nm->node);
+		r = -EBUSY;
+	} else if (nm) {
+		*ret_node = unname(t, nm, &dead);
+	}
 	table_unlock(t, dead);
 	return r;
 }

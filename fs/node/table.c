@@ -369,6 +369,17 @@ int table_path(struct table *t, const struct node *n, struct strbuf *ret)
 	return r;
 }
 
+int table_where(struct table *t, struct node *n, struct strbuf *ret_path, struct found *ret_found)
+{
+	int r;
+
+	pthread_mutex_lock(&t->lock);
+	r = path_locked(n, ret_path);
+	*ret_found = n->found;
+	pthread_mutex_unlock(&t->lock);
+	return r;
+}
+
 int table_place(struct table *t, const struct node *n, struct strbuf *ret_path,
 		struct node **ret_parent)
 {

@@ -52,6 +52,13 @@ size_t table_count(struct table *t);
 /** table_path - append the node's view path; -ESTALE if it or a directory above it has no name */
 int table_path(struct table *t, const struct node *n, struct strbuf *ret);
 
+/**
+ * table_where - the path, and what was found there: both of one and the same name
+ *
+ * A file with two names may be shown by another layer under each. @ret_found is set in any case.
+ */
+int table_where(struct table *t, struct node *n, struct strbuf *ret_path, struct found *ret_found);
+
 /** table_place - the same, and the directory that it is in, referenced, and its name there */
 int table_place(struct table *t, const struct node *n, struct strbuf *ret_path,
 		struct node **ret_parent);
@@ -91,13 +98,14 @@ enum { ENTER_ASK = 1 };
 int table_enter(struct table *t, struct enter *e, struct node **ret);
 
 /**
- * table_absent - a look-up found nothing
- * @ret_lost: a node that lost its last name, referenced, or NULL
+ * table_absent - a look-up found nothing, or something that the node of that name is not
+ * @ret_node: the node that lost its last name or, with -EBUSY, that is just being changed by us;
+ *            referenced, or NULL
  *
- * Returns 0, or -EAGAIN as table_enter().
+ * Returns 0; -EAGAIN or -EBUSY as table_enter().
  */
 int table_absent(struct table *t, struct node *dir, const char *name, uint64_t seq,
-		 struct node **ret_lost);
+		 struct node **ret_node);
 
 /**
  * table_refresh - @n was looked at again and is still the same object: remember @found

@@ -58,21 +58,22 @@ static int from_parent(struct server *srv, struct node *n, struct stat *ret)
 }
 
 /* Of the owner's object itself: it stays this node's even if a higher layer hides it meanwhile. */
-static int from_owner(struct server *srv, struct node *n, const struct found *f, struct stat *ret)
+static int from_owner(struct server *srv, struct node *n, struct stat *ret)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
 	cleanup_fd int fd = -1;
+	struct found f;
 	struct stat st;
-	int r = table_path(srv->table, n, &path);
+	int r = table_where(srv->table, n, &path, &f);
 
 	if (r < 0)
 		return r;
-	fd = server_open_file(srv, path.buf, f, O_PATH);
+	fd = server_open_file(srv, path.buf, &f, O_PATH);
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	entry_attr(f, &st, ret);
+	entry_attr(&f, &st, ret);
 	return 0;
 }
 
@@ -98,7 +99,7 @@ int attr_get_held(struct server *srv, struct node *n, struct stat *ret)
 		return from_parent(srv, n, ret);
 	if (n->type == S_IFREG && from_handle(srv, n, &f, ret))
 		return 0;
-	r = from_owner(srv, n, &f, ret);
+	r = from_owner(srv, n, ret);
 	/* its layer may have renamed it or copied it up just now: look it up as anybody would */
 	return r == -ESTALE ? from_parent(srv, n, ret) : r;
 }

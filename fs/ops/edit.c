@@ -33,14 +33,14 @@ static int reopen_any(struct server *srv, struct node *n, int flags)
 	return r;
 }
 
-/* Open the node's object by its name, or through what it holds if it has none. */
-static int open_object(struct server *srv, struct node *n, const struct found *f, int flags)
+/* Open the node's object by its name, or through what it holds if it has none; @ret_f: what it is. */
+static int open_object(struct server *srv, struct node *n, int flags, struct found *ret_f)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
-	int r = table_path(srv->table, n, &path);
+	int r = table_where(srv->table, n, &path, ret_f);
 
 	if (!r)
-		r = server_open_file(srv, path.buf, f, flags);
+		r = server_open_file(srv, path.buf, ret_f, flags);
 	/* it may be open although its name shows another file by now */
 	return r == -ESTALE ? reopen_any(srv, n, flags) : r;
 }
@@ -78,8 +78,7 @@ static int open_read_held(struct server *srv, struct node *n, struct handle **re
 		int fd;
 		int r;
 
-		node_found(n, &f);
-		fd = open_object(srv, n, &f, O_RDONLY);
+		fd = open_object(srv, n, O_RDONLY, &f);
 		if (fd == -ESTALE && !is_object(n, &f))
 			continue;
 		if (fd < 0)
@@ -250,19 +249,12 @@ static int prepare(struct server *srv, struct node *n, off_t keep, struct found 
 
 int edit_prepare(struct server *srv, struct node *n, int *ret_fd)
 {
-	cleanup_strbuf struct strbuf path = STRBUF_INIT;
 	struct found f;
 	int r = prepare(srv, n, -1, &f);
 
 	if (r < 0)
 		return r;
-	if (r == 1) {
-		r = reopen_any(srv, n, O_PATH);
-	} else {
-		r = table_path(srv->table, n, &path);
-		if (!r)
-			r = server_open_file(srv, path.buf, &f, O_PATH);
-	}
+	r = open_object(srv, n, O_PATH, &f);
 	if (r < 0)
 		return r;
 	*ret_fd = r;
@@ -270,17 +262,17 @@ int edit_prepare(struct server *srv, struct node *n, int *ret_fd)
 }
 
 /* Open for writing what is ready for it. */
-static int open_write(struct server *srv, struct node *n, const struct found *f,
-		      struct handle **ret)
+static int open_write(struct server *srv, struct node *n, struct handle **ret)
 {
 	bool readable = true;
+	struct found f;
 	struct stat st;
-	int fd = open_object(srv, n, f, O_RDWR);
+	int fd = open_object(srv, n, O_RDWR, &f);
 	int r;
 
 	if (fd == -EACCES) {
 		readable = false;
-		fd = open_object(srv, n, f, O_WRONLY);
+		fd = open_object(srv, n, O_WRONLY, &f);
 	}
 	if (fd < 0)
 		return fd;
@@ -304,9 +296,7 @@ static int open_write_held(struct server *srv, struct node *n, off_t keep, struc
 	*ret = handle_get(srv->slots, n, HANDLE_WRITE); /* of a copy just made */
 	if (*ret)
 		return 0;
-	if (r == 1)
-		node_found(n, &f);
-	return open_write(srv, n, &f, ret);
+	return open_write(srv, n, ret);
 }
 
 int edit_open_write(struct server *srv, struct node *n, off_t keep, struct handle **ret)
@@ -326,15 +316,16 @@ int edit_open_write(struct server *srv, struct node *n, off_t keep, struct handl
 	return r;
 }
 
-static void keep_write(struct server *srv, struct node *n, const struct found *f)
+static void keep_write(struct server *srv, struct node *n)
 {
 	cleanup_handle struct handle *w = handle_get(srv->slots, n, HANDLE_WRITE);
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	struct found f;
 	struct route rt;
 
-	if (!w && table_path(srv->table, n, &path) == 0 &&
-	    route_existing(srv->view, path.buf, f, ROUTE_EDIT, &rt) == 0 && rt.in_place)
-		(void)open_write(srv, n, f, &w); /* what can't be had can't be kept */
+	if (!w && table_where(srv->table, n, &path, &f) == 0 &&
+	    route_existing(srv->view, path.buf, &f, ROUTE_EDIT, &rt) == 0 && rt.in_place)
+		(void)open_write(srv, n, &w); /* what can't be had can't be kept */
 }
 
 struct handle *edit_keep(struct server *srv, struct node *n, bool write)
@@ -349,14 +340,14 @@ struct handle *edit_keep(struct server *srv, struct node *n, bool write)
 	if (f.virtual)
 		return NULL;
 	if (write)
-		keep_write(srv, n, &f);
+		keep_write(srv, n);
 	h = get_readable(srv, n);
 	if (h || open_read_held(srv, n, &h) == 0)
 		return h;
 	h = handle_get(srv->slots, n, HANDLE_WRITE);
 	if (h)
 		return h;
-	fd = open_object(srv, n, &f, O_PATH);
+	fd = open_object(srv, n, O_PATH, &f);
 	if (fd < 0 || handle_install(srv->slots, n, HANDLE_PATH, fd, false, &h) < 0)
 		return NULL;
 	return h;

@@ -29,9 +29,8 @@ static enum share decide_share(struct server *srv, const char *path, const struc
 	cleanup_strbuf struct strbuf p = STRBUF_INIT;
 	struct found of;
 
-	node_found(other, &of);
-	if (table_path(srv->table, other, &p) < 0 || !is_written_in_place(srv->view, path, f) ||
-	    !is_written_in_place(srv->view, p.buf, &of))
+	if (table_where(srv->table, other, &p, &of) < 0 ||
+	    !is_written_in_place(srv->view, path, f) || !is_written_in_place(srv->view, p.buf, &of))
 		return SHARE_NO;
 	return SHARE_YES;
 }
@@ -66,7 +65,7 @@ void entry_attr(const struct found *f, const struct stat *st, struct stat *ret)
 double entry_timeout(const struct server *srv, const struct node *n)
 {
 	return atomic_load_explicit(&n->unwatched, memory_order_relaxed) ? 0
-									  : srv->config.timeout_sec;
+									 : srv->config.timeout_sec;
 }
 
 static void fill(struct server *srv, const struct node *n, const struct found *f,
@@ -156,11 +155,15 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 
 int entry_absent(struct place *p, const char *name)
 {
-	cleanup_node struct node *lost = NULL;
-	int r = table_absent(p->srv->table, p->dir, name, p->seq, &lost);
+	cleanup_node struct node *n = NULL;
+	int r = table_absent(p->srv->table, p->dir, name, p->seq, &n);
 
+	if (r == -EBUSY) {
+		wait_for(n);
+		return -EAGAIN;
+	}
 	if (!r)
-		settle_lost(p, name, lost);
+		settle_lost(p, name, n);
 	return r;
 }
 

@@ -69,11 +69,10 @@ static int readlink_held(struct server *srv, struct node *n, struct strbuf *ret)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
 	struct found f;
-	int r = table_path(srv->table, n, &path);
+	int r = table_where(srv->table, n, &path, &f);
 
 	if (r < 0)
 		return r;
-	node_found(n, &f);
 	return stack_readlink(&srv->view->stack, path.buf, &f, ret);
 }
 

@@ -178,10 +178,15 @@ static int unlink_held(struct place *p, const char *name, struct node *n)
 		return -ENOMEM;
 	if (n)
 		kept = edit_keep(srv, n, false);
+	if (n)
+		table_changing(srv->table, n);
 	r = change_unlink(srv->view, path, &f);
+	if (!r)
+		table_removed(srv->table, p->dir, name, edit_outcome(kept, f.obj.st.st_nlink));
+	if (n)
+		table_changed(srv->table, n, NULL);
 	if (r < 0)
 		return r;
-	table_removed(srv->table, p->dir, name, edit_outcome(kept, f.obj.st.st_nlink));
 	note_mark(srv, p->dir);
 	return 0;
 }

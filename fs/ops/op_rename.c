@@ -268,6 +268,19 @@ static int check(const struct renaming *rn)
 	return 0;
 }
 
+/* Look-ups that see half of it have to wait. */
+static void set_changing(const struct renaming *rn, bool on)
+{
+	struct node *both[] = { rn->from.n, rn->to.n };
+
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
+		if (both[i] && on)
+			table_changing(rn->srv->table, both[i]);
+		else if (both[i])
+			table_changed(rn->srv->table, both[i], NULL);
+	}
+}
+
 /* Both nodes are busy. */
 static int rename_busy(struct renaming *rn)
 {
@@ -284,10 +297,12 @@ static int rename_busy(struct renaming *rn)
 		return r;
 	if (rn->to.n && !(rn->flags & RENAME_EXCHANGE))
 		kept = edit_keep(rn->srv, rn->to.n, false);
+	set_changing(rn, true);
 	r = change_rename(rn->srv->view, rn->from.path, &rn->from.f, rn->to.path,
 			  rn->to.exists ? &rn->to.f : NULL, &rn->to.place.found, rn->flags);
 	if (!r)
 		r = rn->flags & RENAME_EXCHANGE ? follow_exchange(rn) : follow(rn, kept);
+	set_changing(rn, false);
 	give_back(rn);
 	return r;
 }

@@ -31,8 +31,7 @@ static int origin(struct server *srv, struct node *n, struct strbuf *ret)
 	int r;
 
 	tree_read(srv);
-	r = table_path(srv->table, n, &path);
-	node_found(n, &f);
+	r = table_where(srv->table, n, &path, &f);
 	if (!r)
 		r = view_origin(srv->view, path.buf, &f, ret);
 	tree_done(srv);
@@ -67,8 +66,7 @@ static int grasp(struct server *srv, struct node *n, struct grip *g)
 			return g->h->fd;
 	}
 	tree_read(srv);
-	node_found(n, &f);
-	r = table_path(srv->table, n, &path);
+	r = table_where(srv->table, n, &path, &f);
 	if (!r)
 		r = server_open_file(srv, path.buf, &f, O_PATH);
 	tree_done(srv);

@@ -321,6 +321,9 @@ static void copy_up_keeps_node_and_one_name(void **state)
 	assert_int_equal(table_enter(f->t, &late, &m), -EBUSY);
 	assert_ptr_equal(late.busy, n);
 	node_unref(late.busy);
+	assert_int_equal(table_absent(f->t, f->root, "b", late.seq, &m), -EBUSY);
+	assert_ptr_equal(m, n);
+	node_unref(m);
 	table_changed(f->t, n, &copy);
 	assert_int_equal(enter(f, f->root, "b", &copy), id);
 	assert_int_not_equal(enter(f, f->root, "a", &o), id);

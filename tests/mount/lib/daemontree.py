@@ -5,7 +5,9 @@
     doc/       trunk's, edited in place
     include/   a map of backend b: new and changed files become the backend's
 """
-from mounted import View
+import os
+
+from mounted import View, equal, wait_for
 
 SPEC = 'third_party/b/spec_cpp/include'
 TREE = {
@@ -27,3 +29,25 @@ def view(**kw):
                 'b',
                 opts=['-p', 'flagtree'] + kw.pop('opts', []),
                 **kw)
+
+
+def shows(look, want, what):
+    """An edit underneath shows in time: `look` gives @want, however long the machine takes."""
+    last = []
+
+    def there():
+        try:
+            last[:] = [look()]
+        except OSError as e:
+            last[:] = [e]
+        return last[0] == want
+
+    try:
+        wait_for(there, what)
+    except AssertionError:
+        equal(last[0], want, what)
+
+
+def gone(path, what):
+    """A removal underneath shows in time."""
+    wait_for(lambda: not os.path.lexists(path), what)
