@@ -33,7 +33,7 @@ static int reopen_any(struct server *srv, struct node *n, int flags)
 	return r;
 }
 
-/* Open the node's object by its name, or through what it holds if it has none; @ret_f: what it is. */
+/* Open the node's object by its name, or through what it holds if it has none */
 static int open_object(struct server *srv, struct node *n, int flags, struct found *ret_f)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
