@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Steps made up at random: see gen.h. */
+#include "gen.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/path.h"
+
+enum { PATHS_MAX = 256, DEPTH_MAX = 4, MANY = 60 };
+
+/* Paths that the view shows, or that a layer has. */
+struct paths {
+	char v[PATHS_MAX][PATH_SIZE];
+	bool is_dir[PATHS_MAX];
+	size_t n;
+};
+
+static void paths_add(struct paths *p, const char *path, bool is_dir)
+{
+	if (p->n == PATHS_MAX)
+		return;
+	(void)snprintf(p->v[p->n], PATH_SIZE, "%s", path);
+	p->is_dir[p->n++] = is_dir;
+}
+
+static void view_paths(const struct model *m, const char *path, const struct seen *dir,
+		       struct paths *p)
+{
+	char names[NAMES_MAX][NAME_SIZE];
+	size_t n = model_names(m, path, dir, names);
+
+	for (size_t i = 0; i < n; i++) {
+		char sub[PATH_SIZE];
+		struct seen s;
+
+		(void)snprintf(sub, sizeof(sub), "%s%s%s", path, *path ? "/" : "", names[i]);
+		if (model_lookup(m, sub, &s) < 0)
+			continue;
+		paths_add(p, sub, mnode_is_dir(s.node));
+		if (mnode_is_dir(s.node))
+			view_paths(m, sub, &s, p);
+	}
+}
+
+static void layer_paths(const struct mnode *dir, const char *path, struct paths *p)
+{
+	for (const struct mnode *c = dir->child; c; c = c->next) {
+		char sub[PATH_SIZE];
+
+		(void)snprintf(sub, sizeof(sub), "%s%s%s", path, *path ? "/" : "", c->name);
+		paths_add(p, sub, mnode_is_dir(c));
+		layer_paths(c, sub, p);
+	}
+}
+
+/* What one step is made from. */
+struct maker {
+	struct gen *g;
+	const struct arena *a;
+	int layer;
+	struct paths paths;
+};
+
+static unsigned pick(struct maker *k, unsigned n)
+{
+	return rng_below(&k->g->rng, n);
+}
+
+/* A name; those at the top end in the arena's digit. */
+static void pick_name(struct maker *k, bool top, char name[NAME_SIZE])
+{
+	static const char *const names[] = {
+		"a", "b", "c", "d", "a", "b", "c", "d", "a", "b", "c", "d", "e", "ig", "hd", "ro",
+	};
+	const char *base = names[pick(k, sizeof(names) / sizeof(names[0]))];
+
+	if (top && pick(k, 2))
+		base = "m"; /* the place of a map */
+	(void)snprintf(name, NAME_SIZE, "%s%c", base, top ? k->a->suffix : '\0');
+}
+
+static bool at_top(const struct maker *k, const char *dir)
+{
+	return !*dir && (k->layer == IN_VIEW || !*k->a->m.layers[k->layer].at);
+}
+
+static size_t depth_of(const char *path)
+{
+	size_t n = *path ? 1 : 0;
+
+	for (const char *p = path; *p; p++)
+		n += *p == '/';
+	return n;
+}
+
+/* A new name in a directory that is there, mostly. */
+static void pick_new(struct maker *k, char path[PATH_SIZE])
+{
+	char dir[PATH_SIZE] = "";
+	char name[NAME_SIZE];
+
+	for (unsigned i = 0; i < 4 && k->paths.n; i++) {
+		size_t at = pick(k, (unsigned)k->paths.n);
+
+		if ((k->paths.is_dir[at] || !pick(k, 12)) && depth_of(k->paths.v[at]) < DEPTH_MAX) {
+			(void)snprintf(dir, sizeof(dir), "%s", k->paths.v[at]);
+			break;
+		}
+	}
+	if (!pick(k, 40) && depth_of(dir) + 1 < DEPTH_MAX) {
+		pick_name(k, at_top(k, dir), name);
+		(void)snprintf(dir + strlen(dir), sizeof(dir) - strlen(dir), "%s%s",
+			       *dir ? "/" : "", name);
+	}
+	pick_name(k, at_top(k, dir), name);
+	if (snprintf(path, PATH_SIZE, "%s%s%s", dir, *dir ? "/" : "", name) >= PATH_SIZE)
+		abort();
+}
+
+/* A path that is there, mostly. */
+static void pick_old(struct maker *k, char path[PATH_SIZE])
+{
+	if (k->paths.n && pick(k, 12))
+		(void)snprintf(path, PATH_SIZE, "%s", k->paths.v[pick(k, (unsigned)k->paths.n)]);
+	else
+		pick_new(k, path);
+}
+
+static void pick_data(struct maker *k, struct op *o)
+{
+	(void)snprintf(o->data, sizeof(o->data), "<%u>", k->g->n);
+}
+
+static void pick_link_text(struct maker *k, struct op *o)
+{
+	static const char *const texts[] = { "/no/where", "nothing", "no/thing" };
+
+	(void)snprintf(o->data, sizeof(o->data), "%s.%u", texts[pick(k, 3)], k->g->n % 100);
+}
+
+static mode_t pick_mode(struct maker *k, bool is_dir)
+{
+	static const mode_t files[] = { 0644, 0755, 0600, 0664, 01600 };
+	static const mode_t dirs[] = { 0755, 0700, 0775, 01777, 0755 };
+
+	return (is_dir ? dirs : files)[pick(k, 5)];
+}
+
+/* Lines for a hide list, of names that are there and of others. */
+static void pick_hide(struct maker *k, struct op *o)
+{
+	static const char *const forms[] = { "/%s\n", "/%s/\n", "%s\n", "/%s/*\n", "!/%s\n" };
+	unsigned n = pick(k, 3);
+
+	for (unsigned i = 0; i < n; i++) {
+		char path[PATH_SIZE];
+		char line[PATH_SIZE + 8];
+		size_t used = strlen(o->data);
+
+		pick_old(k, path);
+		(void)snprintf(line, sizeof(line), forms[pick(k, 8) % 5], path);
+		if (used + strlen(line) < sizeof(o->data))
+			(void)snprintf(o->data + used, sizeof(o->data) - used, "%s", line);
+	}
+	if (!*o->data)
+		(void)snprintf(o->data, sizeof(o->data), "# nothing\n");
+}
+
+static enum op_kind pick_kind(struct maker *k)
+{
+	/* of a hundred: in the view, in a layer */
+	static const unsigned char weights[][2] = {
+		[OP_CREATE] = { 18, 20 }, [OP_WRITE] = { 12, 10 }, [OP_TRUNCATE] = { 4, 4 },
+		[OP_MKDIR] = { 13, 16 },  [OP_SYMLINK] = { 4, 4 }, [OP_LINK] = { 6, 4 },
+		[OP_UNLINK] = { 11, 9 },  [OP_RMDIR] = { 8, 4 },   [OP_RENAME] = { 16, 10 },
+		[OP_CHMOD] = { 5, 4 },	  [OP_UTIMENS] = { 3, 2 }, [OP_PURGE] = { 0, 7 },
+		[OP_HIDE] = { 0, 6 },
+	};
+	int col = k->layer != IN_VIEW;
+	unsigned left = pick(k, 100);
+
+	if (k->paths.n > MANY && pick(k, 3) == 0)
+		return col ? OP_PURGE : pick(k, 2) ? OP_UNLINK : OP_RMDIR;
+	for (int i = 0; i <= OP_HIDE; i++) {
+		if (left < weights[i][col])
+			return (enum op_kind)i;
+		left -= weights[i][col];
+	}
+	return OP_CREATE;
+}
+
+/* The root of a map outside the checkout can't go, and a rename of one is two things at once. */
+static bool is_place(const struct maker *k, const char *path)
+{
+	return k->layer == IN_VIEW && *k->a->m.layers[1].at && !strcmp(path, k->a->m.layers[1].at);
+}
+
+static void make_op(struct maker *k, struct op *o)
+{
+	o->kind = pick_kind(k);
+	switch (o->kind) {
+	case OP_CREATE:
+	case OP_MKDIR:
+	case OP_SYMLINK:
+		pick_new(k, o->path);
+		break;
+	case OP_HIDE:
+		pick_hide(k, o);
+		return;
+	default:
+		pick_old(k, o->path);
+		break;
+	}
+	if (o->kind == OP_LINK || (o->kind == OP_RENAME && pick(k, 3)))
+		pick_new(k, o->to);
+	else if (o->kind == OP_RENAME)
+		pick_old(k, o->to);
+	if (o->kind == OP_RENAME && !pick(k, 5))
+		o->flags = RENAME_NOREPLACE;
+	o->mode = pick_mode(k, o->kind == OP_MKDIR);
+	o->offset = pick(k, 40);
+	if (o->kind == OP_SYMLINK)
+		pick_link_text(k, o);
+	else
+		pick_data(k, o);
+}
+
+/* A file's mode must not be a directory's: it would lose its execute bits. */
+static void fix_mode(struct maker *k, struct op *o)
+{
+	for (size_t i = 0; i < k->paths.n && o->kind == OP_CHMOD; i++)
+		if (k->paths.is_dir[i] && !strcmp(k->paths.v[i], o->path))
+			o->mode = pick_mode(k, true);
+}
+
+void gen_next(struct gen *g, const struct arena *a, struct op *ret)
+{
+	struct maker k = { .g = g, .a = a, .layer = IN_VIEW };
+	const struct model *m = &a->m;
+	struct seen root;
+
+	g->n++;
+	if (rng_below(&g->rng, 10) < 3 || g->n < 30)
+		k.layer = 1 + (int)rng_below(&g->rng, m->n - 1);
+	if (k.layer == IN_VIEW) {
+		if (model_lookup(m, "", &root) == 0)
+			view_paths(m, "", &root, &k.paths);
+	} else {
+		layer_paths(m->layers[k.layer].root, "", &k.paths);
+	}
+	for (;;) {
+		*ret = (struct op){ .layer = k.layer };
+		make_op(&k, ret);
+		if ((ret->kind == OP_RMDIR || ret->kind == OP_RENAME) &&
+		    (is_place(&k, ret->path) || is_place(&k, ret->to)))
+			continue;
+		if (ret->kind != OP_HIDE || m->layers[k.layer].role == ROLE_MAP)
+			break;
+	}
+	fix_mode(&k, ret);
+}

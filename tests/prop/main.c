@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The property test: random operations in a view and underneath, against a model.
+ *
+ *     prop BACKEND SETUP [threads]
+ *
+ * SPECFS_SEED=n repeats a run, SPECFS_OPS=n says how many steps it has, SPECFS_KEEP keeps its
+ * directories. A run that fails is cut down to the steps that matter and printed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "run.h"
+
+enum { OPS_VIEW = 1500, OPS_MOUNT = 300, SHRINK_SEC = 60 };
+
+/* A number from the environment, or @otherwise; -1 if it is none. */
+static long long number_of(const char *name, long long otherwise)
+{
+	const char *text = getenv(name);
+	char *end;
+	long long n;
+
+	if (!text || !*text)
+		return otherwise;
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	return errno || *end || n < 0 ? -1 : n;
+}
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "prop: %s, expected: prop view|mount SETUP [threads], SETUP being one of",
+		what);
+	for (const struct setup *s = setups; s->name; s++)
+		fprintf(stderr, " %s", s->name);
+	fprintf(stderr, "\n");
+	return 2;
+}
+
+static int run_one(struct run *r, size_t n)
+{
+	bool ok = run_random(r, n);
+
+	if (!ok) {
+		fprintf(stderr, "step %zu: %s\n", r->n, r->fault);
+		if (r->n)
+			run_shrink(r, SHRINK_SEC);
+		run_print(r);
+	}
+	run_clear(r);
+	return ok ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct run r = { 0 };
+	uint32_t chosen = 1;
+	long long seed;
+	long long ops;
+
+	if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "threads") != 0))
+		return usage("wrong arguments");
+	if (strcmp(argv[1], "view") != 0 && strcmp(argv[1], "mount") != 0)
+		return usage("unknown backend");
+	r.be = *argv[1] == 'v' ? &view_backend : &mount_backend;
+	r.setup = setup_find(argv[2]);
+	if (!r.setup)
+		return usage("unknown setup");
+	if (r.be == &mount_backend && !mount_is_possible()) {
+		printf("skipped: no $SPECFS_BIN or no /dev/fuse\n");
+		return 77;
+	}
+	if (getrandom(&chosen, sizeof(chosen), 0) != sizeof(chosen))
+		return usage("no random numbers");
+	seed = number_of("SPECFS_SEED", chosen);
+	ops = number_of("SPECFS_OPS", r.be == &mount_backend ? OPS_MOUNT : OPS_VIEW);
+	if (seed < 0 || ops <= 0)
+		return usage("SPECFS_SEED and SPECFS_OPS must be numbers");
+	r.seed = (uint64_t)seed;
+	printf("SPECFS_SEED=%lld SPECFS_OPS=%lld %s %s %s%s\n", seed, ops, argv[0], argv[1],
+	       argv[2], argc == 4 ? " threads" : "");
+	fflush(stdout);
+	if (argc == 4)
+		return run_threads(r.setup, r.seed, (size_t)ops) ? 0 : 1;
+	return run_one(&r, (size_t)ops);
+}

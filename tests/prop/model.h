@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model: the layers of a view as trees in memory, how they merge, where each change goes and
+ * what it does. It knows no file system and none of the code under test but the pattern language;
+ * what it does is what the manual promises of a view.
+ */
+#ifndef SPECFS_PROP_MODEL_H
+#define SPECFS_PROP_MODEL_H
+
+#include "base/strv.h"
+#include "mtree.h"
+
+enum { MODEL_LAYERS = 4, NAMES_MAX = 64 };
+
+enum role { ROLE_SCRATCH, ROLE_MAP, ROLE_OVERLAY, ROLE_CHECKOUT };
+
+enum where { TO_SCRATCH, TO_OWNER, TO_SPEC, TO_TRUNK, TO_NOBODY };
+
+/* One row of [write]. */
+struct mrule {
+	const char *what; /* pattern or "@word"; NULL ends the list */
+	enum where to;
+};
+
+/* A kind of view, all arenas alike. */
+struct setup {
+	const char *name;
+	const struct mrule *rules; /* NULL: no profile, but overlays */
+	bool scratch_all;
+	bool write_owner; /* -o write=owner */
+	bool external;	  /* spec directories lie outside of the checkout */
+	bool whole;	  /* they are laid over the root, not over m0 */
+};
+
+struct mlayer {
+	enum role role;
+	char at[8];   /* its place in the view */
+	bool in_root; /* it lies in the checkout: git may ignore what is in it */
+	struct mnode *root;
+	struct strv hide; /* lines of .specfs-hide */
+	bool has_hide;	  /* the file exists */
+};
+
+struct model {
+	const struct setup *setup;
+	struct mlayer layers[MODEL_LAYERS]; /* highest first; scratch is the first */
+	unsigned n;
+};
+
+/* What the view shows at a path. */
+struct seen {
+	unsigned layer;	    /* owner */
+	struct mnode *node; /* the owner's */
+	unsigned parts;	    /* of a directory: bit i: layer i has one that merges */
+	bool implied;	    /* no layer has it for its own sake */
+};
+
+/** model_init - empty layers for arena @suffix */
+void model_init(struct model *m, const struct setup *s, char suffix);
+/** model_init_plain - a model of one plain directory, whose tree is borrowed from @l */
+void model_init_plain(struct model *m, struct mlayer *l);
+void model_clear(struct model *m);
+
+/** model_lookup - 0, -ENOENT or -ENOTDIR */
+int model_lookup(const struct model *m, const char *path, struct seen *ret);
+/** model_names - the names that directory @path shows, sorted; how many */
+size_t model_names(const struct model *m, const char *path, const struct seen *dir,
+		   char names[NAMES_MAX][NAME_SIZE]);
+bool model_is_empty(const struct model *m, const char *path, const struct seen *dir);
+/** model_has_below - would the view show something at @path without layers 0 to @above? */
+bool model_has_below(const struct model *m, const char *path, unsigned above);
+/** model_in_layer - layer @i's own object at view path @path, or NULL */
+struct mnode *model_in_layer(const struct model *m, unsigned i, const char *path);
+/** model_below_at - @path as seen from layer @i's directory, or NULL if it is not inside */
+const char *model_below_at(const struct model *m, unsigned i, const char *path);
+/** model_shown - would an object of layer @i at @path be in the view at all? */
+bool model_shown(const struct model *m, unsigned i, const char *path);
+
+/* A change's way. */
+struct mroute {
+	unsigned layer;
+	bool in_place;
+};
+
+/** model_map_of - the highest spec layer that covers @path, or -1 */
+int model_map_of(const struct model *m, const char *path);
+/** model_route - where a change of an existing object goes: 0 or -EROFS */
+int model_route(const struct model *m, const char *path, const struct seen *s, struct mroute *ret);
+/** model_route_new - where a new name in @dir goes: 0 or -EROFS */
+int model_route_new(const struct model *m, const char *path, bool is_dir, const struct seen *dir,
+		    unsigned *ret);
+
+/** model_apply - do @o to the model's view; 0 or the errno that it must fail with */
+int model_apply(struct model *m, const struct op *o);
+/** model_apply_below - do @o to layer @o->layer's own directory */
+int model_apply_below(struct model *m, const struct op *o);
+
+/* Shared by the model's own files. */
+
+/** model_parents - make the directories above @path in layer @to; returns the last */
+struct mnode *model_parents(struct model *m, unsigned to, const char *path);
+/** model_remove - take the object away along @r; what is below is hidden first */
+void model_remove(struct model *m, const char *path, const struct seen *s, const struct mroute *r);
+void model_whiteout(struct model *m, const char *path);
+void model_drop_whiteout(struct model *m, const char *path);
+/** model_take_scratch - remove scratch's own directory at @path, if it has one */
+void model_take_scratch(struct model *m, const char *path);
+/** model_hide - a line for @path in the list of layer @spec, or a whiteout if no line can say it */
+void model_hide(struct model *m, const char *path, bool is_dir, unsigned spec);
+/** model_undo_hide - drop the line for the non-directory @path, which the layer has itself again */
+void model_undo_hide(struct model *m, const char *path, unsigned layer);
+/** model_hide_below - hide what the layers below @layer have; true if that took a whiteout */
+bool model_hide_below(struct model *m, const char *path, bool is_dir, unsigned layer);
+/** model_parent - look the parent of @path up: 0, -ENOENT or -ENOTDIR */
+int model_parent(const struct model *m, const char *path, struct seen *ret);
+int model_rmdir(struct model *m, const char *path);
+int model_rename(struct model *m, const struct op *o);
+
+#endif

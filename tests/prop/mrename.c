@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* What renaming does to the model: see model.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "model.h"
+
+/* A rename that has been judged. */
+struct moving {
+	struct model *m;
+	const char *from;
+	const char *to;
+	struct seen s; /* at @from */
+	bool is_dir;
+	struct mroute remove; /* of @from */
+	unsigned dest;	      /* layer that takes @to */
+};
+
+static struct mnode *parent_in(const struct moving *mv, unsigned layer, const char *path)
+{
+	return mnode_parent(mv->m->layers[layer].root, model_below_at(mv->m, layer, path));
+}
+
+static struct mnode *take(const struct moving *mv, unsigned layer, const char *path)
+{
+	return mnode_take(parent_in(mv, layer, path), path_base(path));
+}
+
+/* Put @n at the new name of @layer. */
+static void settle(const struct moving *mv, unsigned layer, struct mnode *n)
+{
+	(void)snprintf(n->name, sizeof(n->name), "%s", path_base(mv->to));
+	mnode_put(model_parents(mv->m, layer, mv->to), n);
+}
+
+/* Scratch has nothing at the new name that could be mixed up with what comes there. */
+static void clear_scratch(const struct moving *mv)
+{
+	model_take_scratch(mv->m, mv->to);
+	model_drop_whiteout(mv->m, mv->to);
+}
+
+/* The layer's own rename. Scratch's part of a directory goes along. */
+static void move_in_place(const struct moving *mv)
+{
+	unsigned layer = mv->remove.layer;
+	bool below = model_has_below(mv->m, mv->from, layer);
+	struct mnode *n;
+
+	/* parents first: their attributes are those of the view as it is */
+	model_parents(mv->m, mv->dest, mv->to);
+	n = take(mv, layer, mv->from);
+	if (layer != mv->dest)
+		n->data->ino = 0;
+	if (!mv->dest && mv->is_dir) {
+		n->opaque |= model_has_below(mv->m, mv->to, 0);
+		n->implied = false;
+	}
+	clear_scratch(mv);
+	settle(mv, mv->dest, n);
+	if (layer && mv->is_dir && mv->s.parts & 1) {
+		model_parents(mv->m, 0, mv->to);
+		settle(mv, 0, take(mv, 0, mv->from));
+	}
+	if (below)
+		model_hide_below(mv->m, mv->from, mv->is_dir, layer);
+}
+
+static struct mdata *copy_data(struct mcopies *c, struct mdata *d)
+{
+	if (d->kind != KIND_FILE || d->names == 1)
+		return mdata_copy(d);
+	for (size_t i = 0; i < c->n; i++)
+		if (c->v[i].from == d)
+			return c->v[i].to;
+	return mcopies_add(c, d);
+}
+
+/* Copy what the view shows at @path. Fails if a rule denies the removal of any of it. */
+static int copy_visible(const struct moving *mv, const char *path, const struct seen *s,
+			struct mcopies *c, struct mnode **ret)
+{
+	char names[NAMES_MAX][NAME_SIZE];
+	struct mroute way;
+	struct mnode *n;
+	size_t count = mnode_is_dir(s->node) ? model_names(mv->m, path, s, names) : 0;
+	int r = model_route(mv->m, path, s, &way);
+
+	if (r < 0)
+		return r;
+	n = mnode_new(path_base(path), copy_data(c, s->node->data));
+	for (size_t i = 0; !r && i < count; i++) {
+		char sub[PATH_SIZE];
+		struct mnode *below;
+		struct seen k;
+
+		(void)snprintf(sub, sizeof(sub), "%s/%s", path, names[i]);
+		r = model_lookup(mv->m, sub, &k);
+		if (!r)
+			r = copy_visible(mv, sub, &k, c, &below);
+		if (!r)
+			mnode_put(n, below);
+	}
+	if (r < 0)
+		mnode_free(n);
+	else
+		*ret = n;
+	return r;
+}
+
+/* What is to go from its own layer: noted before anything changes, children first. */
+struct listed {
+	char path[PATH_SIZE];
+	struct mnode *node;
+};
+
+struct list {
+	struct listed v[256];
+	size_t n;
+};
+
+static void list_own(const struct moving *mv, const char *path, const struct seen *s,
+		     unsigned layer, struct list *l)
+{
+	char names[NAMES_MAX][NAME_SIZE];
+	struct mroute way;
+	size_t count = mnode_is_dir(s->node) ? model_names(mv->m, path, s, names) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		char sub[PATH_SIZE];
+		struct seen k;
+
+		(void)snprintf(sub, sizeof(sub), "%s/%s", path, names[i]);
+		if (model_lookup(mv->m, sub, &k) == 0)
+			list_own(mv, sub, &k, layer, l);
+	}
+	if (s->layer != layer || model_route(mv->m, path, s, &way) < 0 || !way.in_place ||
+	    l->n == sizeof(l->v) / sizeof(l->v[0]))
+		return;
+	l->v[l->n].node = s->node;
+	(void)snprintf(l->v[l->n++].path, PATH_SIZE, "%s", path);
+}
+
+static void remove_old_dir(const struct moving *mv)
+{
+	unsigned layer = mv->remove.layer;
+	bool whiteout = false;
+	struct list l = { .n = 0 };
+	struct seen left;
+
+	if (!mv->remove.in_place && !layer) {
+		model_whiteout(mv->m, mv->from);
+		return;
+	}
+	if (!mv->remove.in_place) {
+		model_hide(mv->m, mv->from, true, layer);
+	} else if (layer) {
+		list_own(mv, mv->from, &mv->s, layer, &l);
+		whiteout = model_hide_below(mv->m, mv->from, true, layer);
+	}
+	for (size_t i = 0; i < l.n; i++)
+		if (!l.v[i].node->child)
+			mnode_drop(parent_in(mv, layer, l.v[i].path), path_base(l.v[i].path));
+	if (whiteout)
+		return;
+	if (mv->s.parts & 1) {
+		if (model_has_below(mv->m, mv->from, 0))
+			model_whiteout(mv->m, mv->from);
+		else
+			model_take_scratch(mv->m, mv->from);
+	}
+	if (model_lookup(mv->m, mv->from, &left) == 0)
+		model_whiteout(mv->m, mv->from);
+}
+
+static int move_by_copy(const struct moving *mv)
+{
+	struct mcopies c = { .n = 0 };
+	struct mnode *n;
+	int r = copy_visible(mv, mv->from, &mv->s, &c, &n);
+
+	free(c.v);
+	if (r < 0)
+		return r;
+	model_parents(mv->m, mv->dest, mv->to);
+	n->opaque = mv->is_dir && !mv->dest && model_has_below(mv->m, mv->to, 0);
+	clear_scratch(mv);
+	settle(mv, mv->dest, n);
+	if (mv->is_dir)
+		remove_old_dir(mv);
+	else
+		model_remove(mv->m, mv->from, &mv->s, &mv->remove);
+	return 0;
+}
+
+static bool is_movable(const struct moving *mv)
+{
+	unsigned own = 1u << mv->remove.layer;
+
+	if (!mv->remove.in_place)
+		return false;
+	if (mv->remove.layer == mv->dest)
+		return !mv->is_dir || !(mv->s.parts & ~(own | 1));
+	return mv->s.node->data->kind == KIND_FILE;
+}
+
+static bool is_below(const char *path, const char *dir)
+{
+	const char *rest = path_below(path, dir);
+
+	return rest && *rest;
+}
+
+static int judge(struct moving *mv, unsigned flags, struct seen *ret_dir, struct seen *ret_there,
+		 bool *ret_exists)
+{
+	int r = model_parent(mv->m, mv->from, ret_dir);
+
+	if (!r)
+		r = model_parent(mv->m, mv->to, ret_dir);
+	if (!r)
+		r = model_lookup(mv->m, mv->from, &mv->s);
+	if (r < 0)
+		return r;
+	mv->is_dir = mnode_is_dir(mv->s.node);
+	*ret_exists = model_lookup(mv->m, mv->to, ret_there) == 0;
+	if (*ret_exists && flags)
+		return -EEXIST;
+	if (is_below(mv->to, mv->from))
+		return -EINVAL;
+	if (is_below(mv->from, mv->to))
+		return -ENOTEMPTY;
+	if (!*ret_exists || ret_there->node->data == mv->s.node->data)
+		return 0;
+	if (mnode_is_dir(ret_there->node) != mv->is_dir)
+		return mv->is_dir ? -ENOTDIR : -EISDIR;
+	return mv->is_dir && !model_is_empty(mv->m, mv->to, ret_there) ? -ENOTEMPTY : 0;
+}
+
+/* Do what has been judged. On failure the model may have changed. */
+static int carry_out(struct moving *mv, const struct seen *dir, const struct seen *there)
+{
+	struct mroute way;
+	int r = model_route(mv->m, mv->from, &mv->s, &mv->remove);
+
+	if (!r && there && mv->is_dir)
+		r = model_rmdir(mv->m, mv->to);
+	if (!r && there && !mv->is_dir) {
+		r = model_route(mv->m, mv->to, there, &way);
+		mv->dest = way.layer;
+	} else if (!r) {
+		r = model_route_new(mv->m, mv->to, mv->is_dir, dir, &mv->dest);
+	}
+	if (r < 0)
+		return r;
+	if (is_movable(mv))
+		move_in_place(mv);
+	else
+		r = move_by_copy(mv);
+	if (!r && !mv->is_dir)
+		model_undo_hide(mv->m, mv->to, mv->dest);
+	return r;
+}
+
+/* An empty directory is replaced in two steps: would the second one fail, after the first? */
+static int try_replacing(struct moving *mv, unsigned flags)
+{
+	struct model trial = { .setup = mv->m->setup, .n = mv->m->n };
+	struct moving try = { .m = &trial, .from = mv->from, .to = mv->to };
+	struct mcopies c = { .n = 0 };
+	struct seen dir;
+	struct seen there;
+	bool exists;
+	int r;
+
+	for (unsigned i = 0; i < trial.n; i++) {
+		const struct mlayer *l = &mv->m->layers[i];
+
+		trial.layers[i] = *l;
+		trial.layers[i].root = mnode_clone(l->root, &c);
+		trial.layers[i].hide = (struct strv)STRV_INIT;
+		for (size_t k = 0; k < l->hide.n; k++)
+			if (strv_add(&trial.layers[i].hide, l->hide.v[k]) < 0)
+				abort();
+	}
+	free(c.v);
+	r = judge(&try, flags, &dir, &there, &exists);
+	if (!r)
+		r = carry_out(&try, &dir, &there);
+	model_clear(&trial);
+	return r;
+}
+
+int model_rename(struct model *m, const struct op *o)
+{
+	struct moving mv = { .m = m, .from = o->path, .to = o->to };
+	struct seen dir;
+	struct seen there;
+	bool exists;
+	int r = judge(&mv, o->flags, &dir, &there, &exists);
+
+	if (r < 0 || (exists && there.node->data == mv.s.node->data))
+		return r;
+	if (exists && mv.is_dir)
+		r = try_replacing(&mv, o->flags);
+	return r < 0 ? r : carry_out(&mv, &dir, exists ? &there : NULL);
+}

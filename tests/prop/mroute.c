@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the model sends a change: the rows of [write] and what comes before them. See model.h. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "model.h"
+
+/* Does a component of @path begin with @start? Patterns here are all of the form "xx*". */
+static bool has_name(const char *path, const char *start)
+{
+	size_t len = strlen(start);
+
+	for (const char *p = path; p; p = strchr(p, '/')) {
+		p += *p == '/';
+		if (!strncmp(p, start, len))
+			return true;
+	}
+	return false;
+}
+
+struct facts {
+	const char *path;
+	bool ignored;
+	bool backend;
+	bool mapped;
+};
+
+static const struct mrule *first_rule(const struct model *m, const struct facts *f)
+{
+	for (const struct mrule *r = m->setup->rules; r && r->what; r++) {
+		char start[8];
+
+		(void)snprintf(start, sizeof(start), "%.*s", (int)strcspn(r->what, "*"), r->what);
+		if (!strcmp(r->what, "@any") || (!strcmp(r->what, "@ignored") && f->ignored) ||
+		    (!strcmp(r->what, "@backend") && f->backend) ||
+		    (!strcmp(r->what, "@mapped") && f->mapped) ||
+		    (r->what[0] != '@' && has_name(f->path, start)))
+			return r;
+	}
+	return NULL;
+}
+
+/* A pattern that denies the path decides over everything but --scratch-all. */
+static bool is_denied(const struct model *m, const struct facts *f)
+{
+	const struct mrule *r = first_rule(m, f);
+
+	return r && r->what[0] != '@' && r->to == TO_NOBODY;
+}
+
+int model_map_of(const struct model *m, const char *path)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->layers[i].role == ROLE_MAP && model_below_at(m, i, path) &&
+		    model_shown(m, i, path))
+			return (int)i;
+	return -1;
+}
+
+static bool overlays_go_to_scratch(const struct model *m)
+{
+	return !m->setup->rules && !m->setup->write_owner;
+}
+
+int model_route(const struct model *m, const char *path, const struct seen *s, struct mroute *ret)
+{
+	const struct mlayer *l = &m->layers[s->layer];
+	int map = model_map_of(m, path);
+	struct facts f = {
+		.path = path,
+		.ignored = l->in_root && has_name(path, "ig"),
+		.backend = l->role == ROLE_MAP,
+		.mapped = map >= 0,
+	};
+	const struct mrule *r = first_rule(m, &f);
+	enum where to = r ? r->to : TO_OWNER;
+
+	if (!m->setup->scratch_all && is_denied(m, &f))
+		return -EROFS;
+	if (m->setup->scratch_all || l->role == ROLE_SCRATCH || overlays_go_to_scratch(m))
+		to = TO_SCRATCH;
+	if (to == TO_NOBODY || (to == TO_SPEC && (map < 0 || (unsigned)map > s->layer)))
+		return -EROFS;
+	ret->layer = to == TO_SCRATCH ? 0 : to == TO_SPEC ? (unsigned)map : s->layer;
+	ret->in_place = ret->layer == s->layer;
+	return 0;
+}
+
+/* The layer that the rules name for a new name; -1 if there is none. */
+static int layer_of_new(const struct model *m, enum where to, int map)
+{
+	switch (to) {
+	case TO_SPEC:
+		return map;
+	case TO_OWNER:
+		if (m->layers[1].role == ROLE_OVERLAY)
+			return 1;
+		return map >= 0 ? map : (int)m->n - 1;
+	case TO_TRUNK:
+		return (int)m->n - 1;
+	case TO_SCRATCH:
+	case TO_NOBODY:
+		break;
+	}
+	return 0;
+}
+
+/* Is there a whiteout whose removal would bring old things to light? */
+static bool would_uncover(const struct model *m, const char *path, bool is_dir, unsigned to)
+{
+	struct mnode *n = model_in_layer(m, 0, path);
+
+	if (!n || n->data->kind != KIND_WHITEOUT)
+		return false;
+	if (is_dir)
+		return model_has_below(m, path, 0);
+	for (unsigned i = 1; i < to; i++)
+		if (model_in_layer(m, i, path))
+			return true;
+	return false;
+}
+
+/* Would a new name in layer @to not be seen, or be mixed up with what the view hides? */
+static bool is_barred(const struct model *m, const char *path, bool is_dir, const struct seen *dir,
+		      unsigned to)
+{
+	if (!model_shown(m, to, path))
+		return true;
+	if (m->layers[to].role == ROLE_CHECKOUT && !(dir->parts & 1u << to))
+		return true;
+	return model_in_layer(m, to, path) || would_uncover(m, path, is_dir, to);
+}
+
+int model_route_new(const struct model *m, const char *path, bool is_dir, const struct seen *dir,
+		    unsigned *ret)
+{
+	int map = model_map_of(m, path);
+	struct facts f = {
+		.path = path,
+		.ignored = has_name(path, "ig") || !model_shown(m, m->n - 1, path),
+		.mapped = map >= 0,
+	};
+	const struct mrule *r = first_rule(m, &f);
+	enum where to = r ? r->to : TO_OWNER;
+	int layer;
+
+	*ret = 0;
+	if (m->setup->scratch_all)
+		return 0;
+	if (is_denied(m, &f))
+		return -EROFS;
+	if (dir->parts == 1 || overlays_go_to_scratch(m) || to == TO_SCRATCH)
+		return 0;
+	layer = layer_of_new(m, to, map);
+	if (to == TO_NOBODY || layer < 0)
+		return -EROFS;
+	if (layer && !is_barred(m, path, is_dir, dir, (unsigned)layer))
+		*ret = (unsigned)layer;
+	return 0;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs and how they are cut down: see run.h. */
+#include "run.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "gen.h"
+
+enum { LAG_TRIES = 100 };
+
+/* What is underneath may show after a while only. */
+static bool check(struct arena *a)
+{
+	struct timespec pause = { .tv_nsec = 20000000 };
+	bool ok = arena_check(a);
+
+	for (int i = 0; !ok && a->be->lags && i < LAG_TRIES; i++) {
+		(void)nanosleep(&pause, NULL);
+		a->fault[0] = '\0';
+		ok = arena_check(a);
+	}
+	return ok;
+}
+
+static bool remount(struct arena *a)
+{
+	int r;
+
+	a->be->stop(a->site);
+	r = a->be->start(a->site);
+	return r < 0 ? arena_fail(a, "opening the view again: %s", strerrorname_np(-r)) : true;
+}
+
+static bool do_op(struct arena *a, const struct op *o, bool look)
+{
+	bool ok = o->kind == OP_REMOUNT ? remount(a) : arena_step(a, o);
+
+	if (ok && (look || o->kind == OP_REMOUNT || (a->be->lags && o->layer != IN_VIEW)))
+		ok = check(a);
+	return ok;
+}
+
+/* A fresh site with its view open; false with r->fault set. */
+static bool begin(struct run *r, struct site *s, struct arena *a)
+{
+	int err = site_make(s, r->setup, 1);
+
+	r->fault[0] = '\0';
+	if (!err)
+		err = r->be->start(s);
+	if (err < 0)
+		(void)snprintf(r->fault, sizeof(r->fault), "the view can't be opened: %s",
+			       strerror(-err));
+	else
+		arena_init(a, s, r->be, 0);
+	return !err;
+}
+
+static void end(struct run *r, struct site *s, struct arena *a)
+{
+	(void)snprintf(r->fault, sizeof(r->fault), "%s", a->fault);
+	r->be->stop(s);
+	arena_clear(a);
+	site_remove(s);
+}
+
+bool run_random(struct run *r, size_t n)
+{
+	struct gen g = { .rng = { .state = r->seed } };
+	struct rng when = { .state = ~r->seed };
+	struct arena a;
+	struct site s;
+	bool ok = true;
+
+	r->ops = calloc(n, sizeof(*r->ops));
+	if (!r->ops || !begin(r, &s, &a))
+		return false;
+	while (ok && r->n < n) {
+		struct op *o = &r->ops[r->n++];
+
+		if (rng_below(&when, 60))
+			gen_next(&g, &a, o);
+		else
+			*o = (struct op){ .kind = OP_REMOUNT, .layer = IN_VIEW };
+		ok = do_op(&a, o, r->n == n || !rng_below(&when, 3));
+	}
+	end(r, &s, &a);
+	return ok;
+}
+
+/* Do given steps, with a look after each or after the last; how many it took to fail, or 0. */
+static size_t replay(struct run *r, const struct op *ops, size_t n, bool look)
+{
+	struct arena a;
+	struct site s;
+	size_t i = 0;
+	bool ok = true;
+
+	if (!begin(r, &s, &a))
+		return 0;
+	while (ok && i < n) {
+		ok = do_op(&a, &ops[i], look || i + 1 == n);
+		i++;
+	}
+	end(r, &s, &a);
+	return ok ? 0 : i;
+}
+
+/* Leave out @len steps from @at on; true if it still fails. */
+static bool cut(struct run *r, size_t at, size_t len, struct op *buf)
+{
+	size_t n = r->n - len;
+	size_t failed;
+
+	memcpy(buf, r->ops, at * sizeof(*buf));
+	memcpy(buf + at, r->ops + at + len, (r->n - at - len) * sizeof(*buf));
+	failed = replay(r, buf, n, false);
+	if (!failed)
+		return false;
+	memcpy(r->ops, buf, failed * sizeof(*buf));
+	r->n = failed;
+	return true;
+}
+
+void run_shrink(struct run *r, unsigned limit_sec)
+{
+	cleanup_free struct op *buf = calloc(r->n, sizeof(*buf));
+	char first[sizeof(r->fault)];
+	time_t end_at = time(NULL) + limit_sec;
+	size_t failed;
+
+	memcpy(first, r->fault, sizeof(first));
+	failed = buf ? replay(r, r->ops, r->n, true) : 0;
+	if (!failed) { /* it depends on when it was looked at, or on something outside */
+		memcpy(r->fault, first, sizeof(first));
+		return;
+	}
+	r->n = failed;
+	for (size_t len = r->n / 2; len && time(NULL) < end_at;) {
+		size_t before = r->n;
+
+		for (size_t at = r->n; at > 0 && time(NULL) < end_at;) {
+			at = at > len ? at - len : 0;
+			if (at + len < r->n)
+				(void)cut(r, at, len, buf);
+		}
+		if (len > 1 || r->n == before)
+			len /= 2;
+	}
+	(void)replay(r, r->ops, r->n, true);
+}
+
+void run_print(const struct run *r)
+{
+	struct model m;
+
+	model_init(&m, r->setup, '0');
+	for (size_t i = 0; i < r->n; i++) {
+		static const char *const roles[] = { "scratch", "spec", "overlay", "trunk" };
+		const struct op *o = &r->ops[i];
+		char where[24] = "view";
+
+		if (o->layer != IN_VIEW)
+			(void)snprintf(where, sizeof(where), "%s%s", roles[m.layers[o->layer].role],
+				       m.layers[o->layer].role == ROLE_CHECKOUT ? ""
+				       : o->layer == 1				? "1"
+										: "2");
+		fprintf(stderr, "  %3zu ", i + 1);
+		op_print(stderr, o, where);
+	}
+	fprintf(stderr, "  => %s\n", r->fault);
+	model_clear(&m);
+}
+
+void run_clear(struct run *r)
+{
+	free(r->ops);
+	r->ops = NULL;
+	r->n = 0;
+}
