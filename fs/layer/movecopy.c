@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "layer/base.h"
 #include "layer/copytree.h"
 #include "layer/copyup.h"
 #include "layer/interim.h"
+#include "layer/listing.h"
 #include "layer/mark.h"
 #include "layer/move.h"
 #include "layer/remove.h"
@@ -215,7 +217,50 @@ static int remove_old(const struct move *m, const struct copied_list *list)
 	return remove_file(m->v, m->from, m->from_f, &m->remove);
 }
 
-int move_by_copy(const struct move *m)
+static int check_removable(struct view *v, const char *path, const struct found *f);
+
+static int check_children(struct view *v, const char *path, const struct found *f)
+{
+	cleanup_listing struct listing *l = NULL;
+	cleanup_dirset struct dirset ds;
+	int r;
+
+	dirset_init(&ds);
+	r = stack_open_dir(&v->stack, path, f->parts, &ds);
+	if (!r)
+		r = listing_read(&v->stack, &ds, &l);
+	for (size_t i = 0; !r && i < l->n; i++) {
+		cleanup_strbuf struct strbuf sub = STRBUF_INIT;
+		struct found child;
+
+		r = stack_child(&v->stack, &ds, l->v[i].name, &child);
+		if (r == -ENOENT) {
+			r = 0; /* removed meanwhile */
+			continue;
+		}
+		if (!r)
+			r = path_join(&sub, path, l->v[i].name);
+		if (!r)
+			r = check_removable(v, sub.buf, &child);
+	}
+	return r;
+}
+
+static int check_removable(struct view *v, const char *path, const struct found *f)
+{
+	struct route route;
+	int r = route_existing(v, path, f, ROUTE_REMOVE, &route);
+
+	return r < 0 || !S_ISDIR(f->obj.st.st_mode) ? r : check_children(v, path, f);
+}
+
+int move_check(const struct move *m)
+{
+	return check_removable(m->v, m->from, m->from_f);
+}
+
+/* Copy, publish the copy, take the old one away. */
+static int copy_and_remove(const struct move *m)
 {
 	const char *name;
 	cleanup_fd int parent = copyup_parents(m->v, m->to, m->dest, &name);
@@ -239,4 +284,11 @@ int move_by_copy(const struct move *m)
 	if (r < 0)
 		take_back(&i, parent, name, how);
 	return r;
+}
+
+int move_by_copy(const struct move *m)
+{
+	int r = move_check(m);
+
+	return r < 0 ? r : copy_and_remove(m);
 }

@@ -249,6 +249,27 @@ static void refused_rename_changes_nothing(void **state)
 	assert_true(vf_is_clean(f));
 }
 
+static void directory_with_a_denied_name_stays_and_leaves_no_trace(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp,
+		  "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
+		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\n"
+		  "[write]\nkeep = deny\n@mapped = spec\n",
+		  "trunk/lib/d/in/keep=keep", "trunk/lib/e/f=f", "trunk/lib/e/empty/",
+		  "trunk/spec/b/lib/x=x", NULL);
+	vf_open(f, "b");
+	assert_int_equal(vf_rename(f, "lib/d", "lib/e/t", 0), -EROFS);
+	assert_int_equal(vf_rename(f, "lib/d", "lib/e/empty", 0), -EROFS);
+	assert_string_equal(vf_text(f, "lib/d/in/keep"), "keep");
+	assert_string_equal(vf_names(f, "lib/e"), "empty f");
+	assert_string_equal(vf_on_disk(f, "trunk/spec/b/lib/.specfs-hide"), "-");
+	assert_false(tree_exists(f->tmp, "trunk/spec/b/lib/e"));
+	assert_false(tree_exists(f->tmp, "scratch/upper/lib"));
+	assert_true(vf_is_clean(f));
+}
+
 static void deleted_name_takes_a_renamed_one(void **state)
 {
 	struct viewfix *f = *state;
@@ -434,6 +455,7 @@ int main(void)
 		TEST(editors_save_keeps_the_place),
 		TEST(directory_over_directory),
 		TEST(refused_rename_changes_nothing),
+		TEST(directory_with_a_denied_name_stays_and_leaves_no_trace),
 		TEST(deleted_name_takes_a_renamed_one),
 		TEST(alias_of_a_file_is_never_lost),
 		TEST(directory_does_not_go_into_its_alias),
