@@ -195,7 +195,7 @@ static void take_dir(struct search *s, unsigned i, const struct candidate *c)
 	s->n_disk++;
 }
 
-/* Does a directory that is only implied, with nothing else to back it, show nothing? 1, 0 or errno */
+/* Does a directory that is only implied, with nothing else behind it, show nothing? 1, 0, errno */
 static int is_hollow(const struct search *s)
 {
 	cleanup_dirset struct dirset ds;
