@@ -47,4 +47,13 @@ def byte_code_is_kept_per_backend():
              'the checkout has none')
 
 
-main(plain_trunk, trunk_with_hooks, older_layout, byte_code_is_kept_per_backend)
+def a_tree_that_was_walked_before():
+    """One file has a name in a map, in a graft and at its own place; each stays readable."""
+    with View(HOOKED, 'mthreads') as v:
+        for _ in os.walk(v.path('python'), followlinks=True):
+            pass
+        check(v)
+
+
+main(plain_trunk, trunk_with_hooks, older_layout, byte_code_is_kept_per_backend,
+     a_tree_that_was_walked_before)
