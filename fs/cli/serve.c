@@ -21,7 +21,7 @@
 #include "cli/report.h"
 #include "specfs/version.h"
 
-enum { OLD_DAEMON_LIMIT_MS = 15000 };
+enum { OLD_DAEMON_LIMIT_MS = 15000, SCRATCH_ATTEMPTS = 3 };
 
 /* What a start has made so far. */
 struct start {
@@ -31,12 +31,13 @@ struct start {
 	int below_fd;           /* the directory under the mount */
 };
 
-/* Takes back a scratch directory that holds nothing yet. */
+/* Takes back a scratch directory that holds nothing yet, unless another view has it by now. */
 static void remove_scratch(const char *scratch)
 {
 	cleanup_fd int fd = open(scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_fd int lock = fd < 0 ? -1 : openat(fd, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd < 0)
+	if (fd < 0 || (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0))
 		return;
 	/* each only if it is there and empty: what was written stays */
 	(void)unlinkat(fd, "upper", AT_REMOVEDIR);
@@ -81,6 +82,8 @@ static int open_view(const struct plan *p, struct view **ret)
 
 		if (r >= 0)
 			return EXIT_OK;
+		if (r == -ENOENT && attempt < SCRATCH_ATTEMPTS && access(p->scratch.buf, F_OK) < 0)
+			continue; /* another mount may have failed and taken it back under us */
 		if (r != -EBUSY || attempt)
 			return fault_diag(&d, r);
 		r = wait_for_holder(p->scratch.buf, &d);

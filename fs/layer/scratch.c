@@ -73,19 +73,35 @@ static int make_path(const char *path)
 	return mkdir(p, 0700) < 0 && errno != EEXIST ? -errno : 0;
 }
 
+/* Does @name still lead to the file that @fd has open? */
+static bool is_still_there(int dir_fd, const char *name, int fd)
+{
+	struct stat here, there;
+
+	return fstat(fd, &here) == 0 && fstatat(dir_fd, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+/* A mount that failed may remove its new scratch directory: a lock on a removed file is none. */
 static int take_lock(struct view *v, int scratch_fd, struct diag *d)
 {
-	v->lock_fd = openat(scratch_fd, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (v->lock_fd < 0)
-		return fault(d, -errno, "can't make its lock file", v->scratch);
-	if (!flock(v->lock_fd, LOCK_EX | LOCK_NB))
-		return 0;
-	if (errno != EWOULDBLOCK)
-		return fault(d, -errno, "can't be locked", v->scratch);
-	return diag_add(d, -EBUSY, NULL, 0,
-			"scratch directory '%s' is in use by another view, "
-			"expected one of its own",
-			v->scratch);
+	do {
+		if (v->lock_fd >= 0)
+			close(v->lock_fd);
+		v->lock_fd = openat(scratch_fd, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+				    0600);
+		if (v->lock_fd < 0)
+			return fault(d, -errno, "can't make its lock file", v->scratch);
+		if (!flock(v->lock_fd, LOCK_EX | LOCK_NB))
+			continue;
+		if (errno != EWOULDBLOCK)
+			return fault(d, -errno, "can't be locked", v->scratch);
+		return diag_add(d, -EBUSY, NULL, 0,
+				"scratch directory '%s' is in use by another view, "
+				"expected one of its own",
+				v->scratch);
+	} while (!is_still_there(scratch_fd, LOCK, v->lock_fd));
+	return 0;
 }
 
 /* The layer's directory. A new one is implied: the root's attributes are the checkout's. */
