@@ -161,6 +161,10 @@ static int copy_file(struct copier *c, const struct spot *s, const struct found 
 	fd = openat(s->dir_fd, s->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
+	if (!c->to && !linked && !f->lent) /* a link's other names may stay behind */
+		r = mark_set_ino(fd, f->st.st_ino);
+	if (r < 0)
+		return r;
 	if (f->virtual) {
 		const char *text = stack_virtual_content(&c->v->stack, f);
 
@@ -170,8 +174,6 @@ static int copy_file(struct copier *c, const struct spot *s, const struct found 
 	} else {
 		r = copy_steadily(c, from, fd);
 	}
-	if (!r && !c->to && !linked && !f->lent)
-		r = mark_set_ino(fd, f->st.st_ino); /* a link's other names may stay behind */
 	return !r && linked ? remember_link(c, s, f) : r;
 }
 

@@ -46,14 +46,16 @@ static void job_clear(struct job *j)
  * of a file of the installation. */
 static bool keeps_ino(const struct job *j)
 {
-	return !j->to && S_ISREG(j->f->obj.st.st_mode) && j->f->obj.st.st_nlink <= 1 &&
-	       !j->f->lent;
+	return !j->to && S_ISREG(j->f->obj.st.st_mode) && j->f->obj.st.st_nlink <= 1 && !j->f->lent;
 }
 
 static int fill_file(const struct job *j, int fd)
 {
-	int r;
+	/* first, as long as it is surely writable */
+	int r = keeps_ino(j) ? mark_set_ino(fd, j->f->st.st_ino) : 0;
 
+	if (r < 0)
+		return r;
 	if (j->from >= 0) {
 		r = copyobj_file(j->from, &j->f->st, j->size, fd);
 	} else {
@@ -66,8 +68,6 @@ static int fill_file(const struct job *j, int fd)
 		if (!r)
 			r = copyobj_attrs(-1, &j->f->st, fd);
 	}
-	if (!r && keeps_ino(j))
-		r = mark_set_ino(fd, j->f->st.st_ino);
 	return r;
 }
 

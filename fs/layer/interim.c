@@ -6,8 +6,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/path.h"
 
 /* Note an interim object beside @path's place in the layer, for the next start. */
@@ -46,9 +48,68 @@ int interim_begin(struct view *v, unsigned to, const char *path, int parent_fd, 
 	return r;
 }
 
+/* A directory of scratch that is writable for a moment. */
+struct opened {
+	int fd;	     /* borrowed or owned by the caller */
+	mode_t mode; /* to be given back; 0: nothing was changed */
+};
+
+static void open_up(int fd, struct opened *ret)
+{
+	char path[32];
+	struct stat st;
+
+	*ret = (struct opened){ .fd = fd };
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode) || (st.st_mode & 0300) == 0300)
+		return;
+	if (!chmod(fd_proc_path(fd, path), (st.st_mode & 07777) | 0300))
+		ret->mode = st.st_mode;
+}
+
+static void close_again(const struct opened *o)
+{
+	char path[32];
+
+	if (o->mode)
+		(void)chmod(fd_proc_path(o->fd, path), o->mode & 07777); /* what was done counts */
+}
+
+/*
+ * Rename. Directories of scratch may deny their owner to write, and yet have to be moved, or take a
+ * copy, by an ordinary user's daemon: the kernel has judged the caller.
+ */
+static int rename_at(const struct interim *i, int from_dir, const char *from, int to_dir,
+		     const char *to, unsigned flags)
+{
+	cleanup_fd int fd = -1;
+	struct opened parent;
+	struct opened self;
+	int r = renameat2(from_dir, from, to_dir, to, flags) < 0 ? -errno : 0;
+
+	if (r != -EACCES || i->dir_fd != i->view->work->fd)
+		return r;
+	fd = openat(from_dir, from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	open_up(from_dir == i->dir_fd ? to_dir : from_dir, &parent);
+	open_up(fd, &self);
+	r = renameat2(from_dir, from, to_dir, to, flags) < 0 ? -errno : 0;
+	close_again(&self);
+	close_again(&parent);
+	return r;
+}
+
 static int rename_flags(const struct interim *i, int parent_fd, const char *name, unsigned flags)
 {
-	return renameat2(i->dir_fd, i->name, parent_fd, name, flags) < 0 ? -errno : 0;
+	return rename_at(i, i->dir_fd, i->name, parent_fd, name, flags);
+}
+
+int interim_take(struct interim *i, int parent_fd, const char *name)
+{
+	return rename_at(i, parent_fd, name, i->dir_fd, i->name, 0);
+}
+
+int interim_swap(const struct interim *i, int parent_fd, const char *name)
+{
+	return rename_flags(i, parent_fd, name, RENAME_EXCHANGE);
 }
 
 /* For file systems without RENAME_NOREPLACE. */

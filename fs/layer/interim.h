@@ -45,6 +45,12 @@ int interim_publish_new(struct interim *i, int parent_fd, const char *name);
  */
 int interim_publish_over(struct interim *i, int parent_fd, const char *name);
 
+/** interim_swap - exchange it with what is at its final name; -EINVAL where that is not known */
+int interim_swap(const struct interim *i, int parent_fd, const char *name);
+
+/** interim_take - move what is at the final name to the interim one, for its removal */
+int interim_take(struct interim *i, int parent_fd, const char *name);
+
 /** interim_end - remove what is left under the interim name, with everything in it */
 void interim_end(struct interim *i);
 

@@ -75,13 +75,34 @@ uint64_t mark_read_ino(int dir_fd, const char *name)
 	return strtoull(text, NULL, 10);
 }
 
+static int change(const char *path, const char *name, const char *value)
+{
+	int r = value ? setxattr(path, name, value, strlen(value), 0) : removexattr(path, name);
+
+	if (r < 0 && !value && errno == ENODATA)
+		return 0;
+	return r < 0 ? -errno : 0;
+}
+
+/*
+ * Set a mark, or remove it with @value NULL. Only who may write to an object may change its marks:
+ * an ordinary user's daemon makes its own read-only objects writable for that moment.
+ */
 static int set(int fd, const char *name, const char *value)
 {
-	char path[32];
+	char buf[32];
+	const char *path = fd_proc_path(fd, buf);
+	struct stat st;
+	int r = change(path, name, value);
 
-	if (setxattr(fd_proc_path(fd, path), name, value, strlen(value), 0) < 0)
+	if (r != -EACCES || fstat(fd, &st) < 0 || st.st_mode & 0200)
+		return r;
+	if (chmod(path, (st.st_mode & 07777) | 0200) < 0)
 		return -errno;
-	return 0;
+	r = change(path, name, value);
+	if (chmod(path, st.st_mode & 07777) < 0 && !r)
+		r = -errno;
+	return r;
 }
 
 int mark_set(int fd, const char *name)
@@ -99,11 +120,7 @@ int mark_set_ino(int fd, uint64_t ino)
 
 int mark_remove(int fd, const char *name)
 {
-	char path[32];
-
-	if (removexattr(fd_proc_path(fd, path), name) < 0 && errno != ENODATA)
-		return -errno;
-	return 0;
+	return set(fd, name, NULL);
 }
 
 int mark_supported(int dir_fd)

@@ -124,7 +124,7 @@ static int publish(const struct move *m, struct interim *i, int parent, const ch
 	*ret = PUBLISHED_NEW;
 	if (there && (!m->dest || (m->to_f && m->to_f->layer == m->dest))) {
 		*ret = PUBLISHED_SWAPPED;
-		r = renameat2(i->dir_fd, i->name, parent, name, RENAME_EXCHANGE) < 0 ? -errno : 0;
+		r = interim_swap(i, parent, name);
 		if (r != -EINVAL && r != -ENOSYS)
 			return r;
 		*ret = PUBLISHED_NEW;
@@ -140,7 +140,7 @@ static int publish(const struct move *m, struct interim *i, int parent, const ch
 static void take_back(const struct interim *i, int parent, const char *name, enum published how)
 {
 	if (how == PUBLISHED_SWAPPED)
-		(void)renameat2(i->dir_fd, i->name, parent, name, RENAME_EXCHANGE);
+		(void)interim_swap(i, parent, name);
 	else
 		(void)workdir_remove_tree(parent, name);
 	/* the caller tells what failed */

@@ -52,9 +52,12 @@ static int make_dir(struct view *v, unsigned to, const char *path, const char *f
 		return -errno;
 	if (real && !f.virtual)
 		from = stack_open_file(&v->stack, path, &f, O_RDONLY | O_DIRECTORY);
-	r = copyobj_attrs(from, &f.st, fd);
-	if (!r && !to)
-		r = mark_set(fd, MARK_IMPLIED);
+	/* an implied one shows the lower one's; its own must let an ordinary user in */
+	if (!to)
+		f.st.st_mode |= 0700;
+	r = to ? 0 : mark_set(fd, MARK_IMPLIED);
+	if (!r)
+		r = copyobj_attrs(from, &f.st, fd);
 	if (!r)
 		r = interim_publish_new(&i, dir_fd, name);
 	if (!r && !to) /* in the view there is no new name in it */

@@ -84,7 +84,7 @@ int whiteout_take_dir(struct view *v, const char *path)
 	r = interim_begin(v, 0, path, parent, &i);
 	if (r < 0)
 		return r;
-	return renameat(parent, name, i.dir_fd, i.name) < 0 ? -errno : 0;
+	return interim_take(&i, parent, name);
 }
 
 int whiteout_replace_dir(struct view *v, const char *path)

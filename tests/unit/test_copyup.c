@@ -2,8 +2,10 @@
 /* Copies are whole, look like the original, and nothing but them changes. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -322,6 +324,72 @@ static void root_directory_can_be_changed(void **state)
 	assert_int_equal(vf_look(f, "").st.st_mode, S_IFDIR | 0711);
 }
 
+/* What an ordinary user's daemon does, in a process of its own. 0, or the number of the failure. */
+static int as_user(struct viewfix *f)
+{
+	struct cred who = { .uid = geteuid(), .gid = getegid() };
+	struct found found;
+	struct found parent;
+	struct diag d = DIAG_INIT;
+	ino_t before;
+	int fd;
+
+	if (view_open(&f->o, &d, &f->v) < 0 || stack_lookup(&f->v->stack, "s/ro", &found) < 0)
+		return 1;
+	before = found.st.st_ino;
+	if (change_prepare(f->v, "s/ro", &found, -1) < 0 || found.st.st_ino != before ||
+	    found.st.st_mode != (S_IFREG | 0444))
+		return 2;
+	if (vf_put(f, "s/rd/x", "new") < 0 || strcmp(vf_text(f, "s/rd/x"), "new"))
+		return 3;
+	if (vf_chmod(f, "s/rd", 0500) < 0 || vf_put(f, "s/rd/y", "new") < 0 ||
+	    stack_lookup(&f->v->stack, "s/rd", &found) < 0 || found.st.st_mode != (S_IFDIR | 0500))
+		return 8;
+	if (stack_lookup(&f->v->stack, "s", &parent) < 0 || vf_rm(f, "s/gone") < 0 ||
+	    change_mkdir(f->v, "s", &parent, "gone", 0555, &who, &found) < 0)
+		return 4;
+	if (vf_rename(f, "s/gone", "s/ro2", 0) != -ENOTDIR || vf_rm(f, "s/ro2") < 0)
+		return 5;
+	if (vf_rename(f, "s/gone", "s/ro2", 0) < 0 ||
+	    stack_lookup(&f->v->stack, "s/ro2", &found) < 0 || found.st.st_mode != (S_IFDIR | 0555))
+		return 6;
+	if (change_create(f->v, "s", &parent, "zero", 0, &who, &found, &fd) < 0 ||
+	    write(fd, "x", 1) != 1)
+		return 7;
+	close(fd);
+	view_free(f->v);
+	return 0;
+}
+
+static void ordinary_user_can_do_it_too(void **state)
+{
+	struct viewfix *f = *state;
+	char path[300];
+	int status;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		skip();
+	tree_make(f->tmp, "trunk/s/ro=data", "trunk/s/rd/x=x", "trunk/s/rd/y=y", "trunk/s/gone=g",
+		  "trunk/s/ro2=2", NULL);
+	(void)snprintf(path, sizeof(path), "%s/s/ro", f->trunk);
+	assert_int_equal(chmod(path, 0444), 0);
+	(void)snprintf(path, sizeof(path), "chown -R 1234:1234 %s && chmod 0755 %s", f->tmp,
+		       f->tmp);
+	assert_int_equal(system(path), 0);
+	(void)snprintf(path, sizeof(path), "%s/s/rd", f->trunk);
+	assert_int_equal(chmod(path, 0555), 0);
+	pid = fork();
+	if (!pid) {
+		if (setgroups(0, NULL) < 0 || setgid(1234) < 0 || setuid(1234) < 0)
+			_exit(99);
+		_exit(as_user(f));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +405,7 @@ int main(void)
 		TEST(replaced_original_is_stale),
 		TEST(linked_spec_file_becomes_a_file),
 		TEST(root_directory_can_be_changed),
+		TEST(ordinary_user_can_do_it_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
