@@ -10,6 +10,7 @@
 #include "layer/change.h"
 #include "layer/copyup.h"
 #include "layer/listing.h"
+#include "layer/mark.h"
 #include "layer/move.h"
 #include "layer/remove.h"
 
@@ -148,6 +149,21 @@ static int exchange_in(struct view *v, unsigned layer, const char *a, const char
 	return renameat2(a_dir, a_name, b_dir, b_name, RENAME_EXCHANGE) < 0 ? -errno : 0;
 }
 
+/* Nothing old may show in a directory of scratch that comes to @other, which has more below. */
+static int make_opaque(struct view *v, const char *path, const struct found *f, const char *other)
+{
+	cleanup_fd int fd = -1;
+	int r;
+
+	if (f->layer || !is_dir(f))
+		return 0;
+	r = stack_has_below(&v->stack, other, 0);
+	if (r <= 0)
+		return r;
+	fd = layer_open_dir(&v->stack.layers[0], path);
+	return fd < 0 ? fd : mark_set(fd, MARK_OPAQUE);
+}
+
 static int check_exchanged(struct view *v, unsigned layer, const char *path, const struct found *f)
 {
 	return layer ? remove_check(v, path, f) : 0;
@@ -180,6 +196,10 @@ static int exchange(struct view *v, const char *from, const struct found *from_f
 		r = check_exchanged(v, ra.layer, from, &a);
 	if (!r)
 		r = check_exchanged(v, rb.layer, to, &b);
+	if (!r)
+		r = make_opaque(v, from, &a, to);
+	if (!r)
+		r = make_opaque(v, to, &b, from);
 	return r < 0 ? r : exchange_in(v, ra.layer, from, to);
 }
 

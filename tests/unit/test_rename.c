@@ -425,6 +425,26 @@ static void exchange_swaps_or_refuses(void **state)
 	assert_true(vf_is_clean(f));
 }
 
+static void exchanged_directory_shows_nothing_old(void **state)
+{
+	struct viewfix *f = *state;
+
+	make_checkout(f);
+	vf_open(f, "b");
+	assert_int_equal(vf_rm(f, "s/d/in/x"), 0);
+	assert_int_equal(vf_rmdir(f, "s/d/in"), 0);
+	assert_int_equal(vf_rmdir(f, "s/d"), 0);
+	assert_int_equal(vf_mkdir(f, "s/d"), 0);
+	assert_int_equal(vf_put(f, "s/d/one", "1"), 0);
+	assert_int_equal(vf_mkdir(f, "s/e"), 0);
+	assert_int_equal(vf_put(f, "s/e/two", "2"), 0);
+	assert_int_equal(vf_rename(f, "s/e", "s/d", RENAME_EXCHANGE), 0);
+	assert_string_equal(vf_names(f, "s/d"), "two");
+	assert_string_equal(vf_names(f, "s/e"), "one");
+	vf_remount(f);
+	assert_string_equal(vf_names(f, "s/d"), "two");
+}
+
 static void old_name_that_cannot_go_brings_the_new_one_back(void **state)
 {
 	struct viewfix *f = *state;
@@ -463,6 +483,7 @@ int main(void)
 		TEST(links_and_special_files_move),
 		TEST(hard_links_stay_linked_in_a_copied_tree),
 		TEST(exchange_swaps_or_refuses),
+		TEST(exchanged_directory_shows_nothing_old),
 		TEST(old_name_that_cannot_go_brings_the_new_one_back),
 	};
 
