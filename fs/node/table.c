@@ -161,7 +161,7 @@ struct node *table_object(struct table *t, const struct found *f)
 	struct object_key key = object_key(f);
 	struct node *n = NULL;
 
-	if (S_ISREG(f->st.st_mode) && !f->virtual)
+	if (!S_ISDIR(f->st.st_mode) && !f->virtual)
 		HASH_FIND(by_object, t->objects, &key, sizeof(key), n);
 	return n;
 }
@@ -169,7 +169,7 @@ struct node *table_object(struct table *t, const struct found *f)
 void table_set_found(struct table *t, struct node *n, const struct found *f)
 {
 	struct object_key key = object_key(f);
-	bool want = n->type == S_IFREG && !f->virtual;
+	bool want = n->type != S_IFDIR && !f->virtual;
 
 	n->found = *f;
 	if (n->names) {

@@ -90,7 +90,7 @@ enum { ENTER_ASK = 1 };
  * table_enter - a look-up found something: which node is it?
  * @ret: referenced for the caller and counted once for the kernel
  *
- * Returns 0; ENTER_ASK if @e->other, under another name, is the same regular file: the caller
+ * Returns 0; ENTER_ASK if @e->other, under another name, is the same object: the caller
  * decides whether they may be one node and calls again; -EAGAIN if names have changed since
  * @e->seq: look again; -EBUSY if @e->busy is just being changed by us: wait for its `busy` and
  * look again; -ENOMEM.

@@ -14,7 +14,7 @@ enum { NAME_KEY_MAX = sizeof(uint64_t) + NAME_MAX + 1 };
 struct table {
 	pthread_mutex_t lock; /* guards all that follows */
 	struct node *ids;
-	struct node *objects; /* regular files, by object_key */
+	struct node *objects; /* all but directories, by object_key */
 	struct name *names;   /* by parent's id and text */
 	uint64_t next_id;
 	struct slots *slots;	 /* constant */
@@ -57,7 +57,7 @@ void table_unlock(struct table *t, struct node *dead);
 /** table_add_node - a new node without a name and without references; NULL when out of memory */
 struct node *table_add_node(struct table *t, const struct found *f);
 
-/** table_object - the node in the table of objects for a regular file, or NULL */
+/** table_object - the node in the table of objects for what was found, or NULL */
 struct node *table_object(struct table *t, const struct found *f);
 void table_unhash(struct table *t, struct node *n);
 void table_set_found(struct table *t, struct node *n, const struct found *f);

@@ -115,7 +115,7 @@ static int link_held(struct place *p, struct node *n, const char *name,
 		handle_drop(srv->slots, n, HANDLE_READ);
 		handle_drop(srv->slots, n, HANDLE_PATH);
 	}
-	r = entry_enter(p, name, &made, true, n->type == S_IFREG ? n : NULL, ret);
+	r = entry_enter(p, name, &made, true, n, ret);
 	if (!r)
 		table_add_part(srv->table, p->dir, made.layer);
 	return r;
