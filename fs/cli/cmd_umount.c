@@ -90,8 +90,9 @@ static int wait_daemon(const struct mount_entry *m, const struct serving *s)
 			     m->at, n > 1 ? "s" : "", n > 1 ? "es" : "", who.buf, (long)s->pid);
 	if (process_wait(s->pid, s->start, DAEMON_LIMIT_MS))
 		return EXIT_OK;
-	return fault("'%s' is unmounted, but its daemon, process %ld, still runs", m->at,
-		     (long)s->pid);
+	return fault("'%s' is unmounted, but its daemon, process %ld, still runs: something that "
+		     "cannot be seen from here, as in a container, may have the view mounted, too",
+		     m->at, (long)s->pid);
 }
 
 static int take_down(const struct mount_entry *m, bool lazy)
