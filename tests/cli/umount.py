@@ -8,7 +8,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'mount', 'lib')]
 
-from checks import need_program, run, wait_for
+from checks import need_namespace, need_program, run, wait_for
 from mounted import equal, is_mounted, main, need_fuse, true
 from workplace import Workplace
 
@@ -104,9 +104,7 @@ def a_lazy_one_ends_with_its_last_user():
 def another_namespace_that_has_it_is_named():
     """A split-off mount namespace keeps the mount: that is said, and not after a minute."""
     need_fuse()
-    if os.geteuid() != 0:
-        return
-    need_program('unshare')
+    need_namespace()
     with Workplace(TREE) as w:
         at = w.path('m')
         w.specfs('mount', '-q', w.root, at)

@@ -9,12 +9,11 @@ Every mount that a test leaves behind below the place is taken down at its end.
 import json
 import os
 import select
-import shutil
 import signal
 import sys
 import tempfile
 
-from checks import clean_env, equal, run, true, wait_for
+from checks import clean_env, equal, has_namespaces, run, true, wait_for
 from mounted import binary, commit_all, copy_tree, detach, make_tree, remove_tree, temp_base
 
 
@@ -26,7 +25,7 @@ def run_again_privately(setup):
     """
     if os.environ.get('SPECFS_TEST_PRIVATE'):
         drop_views()
-    if os.geteuid() == 0 and shutil.which('unshare') and not os.environ.get('SPECFS_TEST_PRIVATE'):
+    elif has_namespaces():
         os.execvpe('unshare', ['unshare', '-m', 'sh', '-ec', setup + '\nexec "$0" -B "$@"',
                                sys.executable, *sys.argv],
                    {**os.environ, 'SPECFS_TEST_PRIVATE': '1'})

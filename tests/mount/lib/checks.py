@@ -124,6 +124,18 @@ def need_program(*names):
             raise Skip(f'{name} is not installed')
 
 
+def has_namespaces():
+    """May this process have a mount namespace of its own? Not a user, nor root in a bare chroot."""
+    return os.geteuid() == 0 and shutil.which('unshare') is not None and subprocess.run(
+        ['unshare', '-m', 'true'], stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def need_namespace():
+    """Skip the test unless it may have a mount namespace of its own."""
+    if not has_namespaces():
+        raise Skip('no mount namespace of its own: needs root, and not in a bare chroot')
+
+
 def clean_env(**more):
     """The environment for tools under test: no backend chosen, no user configuration."""
     env = {
