@@ -177,7 +177,7 @@ static int remove_dir_in_place(struct view *v, const char *path, const struct fo
 		(void)whiteout_drop(v, path); /* the directory is still there: show it; @r tells */
 	if (r < 0 || whiteout || !(f->parts & 1))
 		return r;
-	return whiteout_take_dir(v, path);
+	return whiteout_replace_dir(v, path); /* scratch may hide what the profile makes in it */
 }
 
 int remove_empty_dir(struct view *v, const char *path, const struct found *f,
@@ -193,7 +193,7 @@ int remove_empty_dir(struct view *v, const char *path, const struct found *f,
 		return whiteout_put(v, path);
 	r = remove_hide(v, path, true, route->layer);
 	if (!r && f->parts & 1)
-		r = whiteout_take_dir(v, path);
+		r = whiteout_replace_dir(v, path); /* a hide list hides lower layers only */
 	return r;
 }
 

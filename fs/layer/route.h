@@ -34,9 +34,8 @@ struct route {
  * @f:    the object
  *
  * What scratch owns stays in scratch, unless a rule denies it. What the view makes or the
- * installation supplies goes to scratch.
- * What
- * lies below a graft is edited in place but removed in scratch only.
+ * installation supplies goes to scratch. What lies below a graft is edited in place but removed in
+ * scratch only.
  *
  * Returns 0, or -EROFS (deny; @ret->rule names the rule).
  */

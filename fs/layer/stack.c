@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How the layers merge: see stack.h. A look-up asks the layers of the parent directory one after
- * the
- * other, highest first, for their candidate (candidate.h) and stops where one ends the search.
+ * the other, highest first, for their candidate (candidate.h) and stops where one ends the search.
  */
 #include "layer/stack.h"
 

@@ -28,8 +28,8 @@ struct stack {
 	const struct ruleset *rules;    /* borrowed; NULL without a profile */
 	int root_fd;                    /* ROOT, O_PATH; -1 if the view has no checkout */
 	struct stat root_st;            /* of ROOT (or the lowest layer) when the view was
-					 * opened: owner of
-					 * what no layer has on disk, and its times */
+					 * opened: owner of what no layer has on disk, and its
+					 * times */
 	struct inomap *inos;
 	struct hijacks *hijacks;        /* what is known of the trunk's packages */
 };
@@ -39,8 +39,7 @@ struct found {
 	unsigned layer;         /* index of its owner: who has the data and the attributes */
 	struct object obj;      /* the owner's stat */
 	struct stat st;         /* what the view shows: obj.st with the view's inode number and,
-				 * for a
-				 * merged directory, the latest times of all parts */
+				 * for a merged directory, the latest times of all parts */
 	uint64_t parts;         /* directories: bit i: layer i is part of it (or has a place
 				 * below it) */
 	bool via_link;          /* a symlink of a spec directory, served as the file it leads to */

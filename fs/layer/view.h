@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A view: a checkout as one chain of backends sees it. Owns profile, ruleset, stack, scratch and
- * the
- * route of changes. Everything the daemon and the commands do to a tree goes through here, by view
- * path; there is no FUSE in it.
+ * the route of changes. Everything the daemon and the commands do to a tree goes through here, by
+ * view path; there is no FUSE in it.
  */
 #ifndef SPECFS_LAYER_VIEW_H
 #define SPECFS_LAYER_VIEW_H
@@ -23,8 +22,7 @@ struct view_options {
 	struct strv backends; /* most special first; may be empty */
 	struct strv overlays; /* -l, highest first */
 	const char *scratch;  /* directory, made if it does not exist; NULL: a view
-					 * that is
-					 * only looked at (which, export) */
+					 * that is only looked at (which, export) */
 	bool readonly;	      /* -r */
 	bool scratch_all;     /* --scratch-all */
 	bool write_owner;     /* -o write=owner, for -l */

@@ -68,8 +68,7 @@ static struct handle *get_readable(struct server *srv, struct node *n)
 
 /*
  * The caller holds the tree. A copy-up may give the node another object between the look at what
- * it
- * is and the installation: then what was opened is not kept.
+ * it is and the installation: then what was opened is not kept.
  */
 static int open_read_held(struct server *srv, struct node *n, struct handle **ret)
 {

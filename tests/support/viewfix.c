@@ -22,6 +22,7 @@
 	"[map lib]\nat = lib\nfrom = spec/${backend}/lib\n"                                    \
 	"[map py]\nat = py\nfrom = spec/${backend}/py\n"                                       \
 	"[map extra]\nat = extra\nfrom = spec/${backend}/extra\n"                              \
+	"[link tools]\nat = py/tools\nto = spec/${backend}/tools/*\n"                           \
 	"[graft back]\nat = gr/${backend}\nfrom = spec/${backend}/back\n"                      \
 	"[file marker]\nat = MARKER\ncontent = ${backend}\n"                                   \
 	"[hide]\nnames = __pycache__/ hidden.txt\n"                                            \

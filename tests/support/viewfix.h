@@ -13,10 +13,10 @@
 #include "layer/view.h"
 
 /*
- * The profile: maps lib, py and extra of spec/BACKEND/{lib,py,extra}, graft gr/BACKEND of
- * spec/BACKEND/back, file MARKER, hidden names __pycache__ and hidden.txt; writes: /.git and /deny*
- * denied, /s and what git ignores to scratch, /t to trunk, what a backend owns in place, mapped
- * places to spec.
+ * The profile: maps lib, py and extra of spec/BACKEND/{lib,py,extra}, links in py/tools to what
+ * is in spec/BACKEND/tools, graft gr/BACKEND of spec/BACKEND/back, file MARKER, hidden names
+ * __pycache__ and hidden.txt; writes: /.git and /deny* denied, /s and what git ignores to scratch,
+ * /t to trunk, what a backend owns in place, mapped places to spec.
  */
 
 struct viewfix {

@@ -223,6 +223,32 @@ static void spec_directory_is_made_for_its_hide_list(void **state)
 	assert_string_equal(vf_on_disk(f, "trunk/lib/d/t.c"), "t");
 }
 
+/* A hide list hides lower layers only: what the profile makes in the directory stays hidden too. */
+static void check_directory_with_link_goes(struct viewfix *f, const char *file)
+{
+	tree_make(f->tmp, "trunk/spec/b/tools/x/", file, NULL);
+	vf_open(f, "b");
+	check_str(file, vf_names(f, "py/tools"), "t.py x");
+	check_int(file, vf_rm(f, "py/tools/t.py"), 0);
+	check_int(file, vf_rm(f, "py/tools/x"), 0);
+	check_int(file, vf_rmdir(f, "py/tools"), 0);
+	check_str(file, vf_text(f, "py/tools"), "ENOENT");
+	vf_remount(f);
+	check_str(file, vf_text(f, "py/tools"), "ENOENT");
+	check_int(file, vf_mkdir(f, "py/tools"), 0);
+	check_str(file, vf_names(f, "py/tools"), "");
+}
+
+static void trunk_directory_goes_with_the_links_in_it(void **state)
+{
+	check_directory_with_link_goes(*state, "trunk/py/tools/t.py=t");
+}
+
+static void spec_directory_goes_with_the_links_in_it(void **state)
+{
+	check_directory_with_link_goes(*state, "trunk/spec/b/py/tools/t.py=s");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +262,8 @@ int main(void)
 		TEST(changed_meanwhile_is_not_removed),
 		TEST(failed_mark_leaves_the_file),
 		TEST(spec_directory_is_made_for_its_hide_list),
+		TEST(trunk_directory_goes_with_the_links_in_it),
+		TEST(spec_directory_goes_with_the_links_in_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

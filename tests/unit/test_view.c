@@ -47,13 +47,14 @@ static void layers_stand_in_order(void **state)
 	assert_int_equal(strv_add(&f->o.overlays, over), 0);
 	vf_open(f, "b,c");
 	assert_string_equal(labels(f),
-			    "scratch, b file marker, b graft back, c graft back, "
+			    "scratch, b link tools, b file marker, c link tools, "
+			    "b graft back, c graft back, "
 			    "b map lib, b map py, b map extra, c map lib, c map py, c map extra, "
 			    "overlay, trunk");
 	assert_string_equal(f->v->stack.layers[0].path + strlen(f->tmp), "/scratch/upper");
 	assert_true(f->v->stack.layers[f->v->stack.n - 1].in_root);
-	assert_string_equal(f->v->stack.layers[4].dir, "spec/b/lib");
-	assert_true(f->v->stack.layers[4].in_root);
+	assert_string_equal(f->v->stack.layers[6].dir, "spec/b/lib");
+	assert_true(f->v->stack.layers[6].in_root);
 }
 
 static void view_without_scratch_is_looked_at_only(void **state)
