@@ -25,6 +25,31 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
+/* One line: "id parent major:minor root mountpoint ...". False if it is not of that form. */
+static bool parse(char *line, char **ret_at, dev_t *ret_device)
+{
+	char *field[5];
+	char *end;
+	unsigned long major;
+	unsigned long minor;
+
+	for (size_t i = 0; i < ARRAY_SIZE(field); i++) {
+		field[i] = strsep(&line, " ");
+		if (!field[i])
+			return false;
+	}
+	major = strtoul(field[2], &end, 10);
+	if (*end != ':')
+		return false;
+	minor = strtoul(end + 1, &end, 10);
+	if (*end)
+		return false;
+	unescape(field[4]);
+	*ret_at = field[4];
+	*ret_device = makedev((unsigned)major, (unsigned)minor);
+	return true;
+}
+
 dev_t mounted_device(const char *path)
 {
 	cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
@@ -33,17 +58,11 @@ dev_t mounted_device(const char *path)
 	dev_t ret = 0;
 
 	while (f && getline(&line, &cap, f) > 0) {
-		unsigned major;
-		unsigned minor;
-		int at = 0;
+		dev_t device;
+		char *at;
 
-		/* "id parent major:minor root mountpoint ..." */
-		if (sscanf(line, "%*s %*s %u:%u %*s %n", &major, &minor, &at) != 2 || !at)
-			continue;
-		line[at + (int)strcspn(line + at, " ")] = '\0';
-		unescape(line + at);
-		if (!strcmp(line + at, path))
-			ret = makedev(major, minor);
+		if (parse(line, &at, &device) && !strcmp(at, path))
+			ret = device;
 	}
 	return ret;
 }

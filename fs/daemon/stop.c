@@ -24,8 +24,6 @@ enum {
 	POKE_MSEC = 50,
 };
 
-extern char **environ;
-
 static void signal_set(sigset_t *set)
 {
 	sigemptyset(set);

@@ -67,7 +67,7 @@ int table_place(struct table *t, const struct node *n, struct strbuf *ret_path,
 uint64_t table_seq(struct table *t, struct node *dir);
 
 /** table_child - the node known under a name, referenced, or NULL */
-struct node *table_child(struct table *t, const struct node *dir, const char *name);
+struct node *table_child(struct table *t, const struct node *dir, const char *text);
 
 enum share { SHARE_ASK, SHARE_YES, SHARE_NO };
 

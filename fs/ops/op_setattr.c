@@ -63,10 +63,28 @@ static void note_setid(struct server *srv, struct node *n, const struct attr_cha
 		atomic_store(&h->has_setid, c->mode & (S_ISUID | S_ISGID));
 }
 
+static int set(struct server *srv, struct node *n, int fd, const struct attr_change *c)
+{
+	int r = change_attrs(fd, c);
+
+	if (!r)
+		note_setid(srv, n, c);
+	return r;
+}
+
+/* The same, with descriptors opened while they can be had. */
+static int set_kept(struct server *srv, struct node *n, int fd, const struct attr_change *c)
+{
+	struct handle *kept = edit_keep(srv, n, true);
+	int r = set(srv, n, fd, c);
+
+	handle_put(kept);
+	return r;
+}
+
 static int set_attrs_held(struct server *srv, struct node *n, const struct attr_change *c)
 {
 	cleanup_handle struct handle *h = handle_get(srv->slots, n, HANDLE_WRITE);
-	cleanup_handle struct handle *kept = NULL;
 	cleanup_fd int fd = -1;
 	int r;
 
@@ -75,12 +93,8 @@ static int set_attrs_held(struct server *srv, struct node *n, const struct attr_
 		if (r < 0)
 			return r;
 	}
-	if (loses_access(srv, n, c))
-		kept = edit_keep(srv, n, true);
-	r = change_attrs(h ? h->fd : fd, c);
-	if (!r)
-		note_setid(srv, n, c);
-	return r;
+	return loses_access(srv, n, c) ? set_kept(srv, n, h ? h->fd : fd, c)
+				       : set(srv, n, h ? h->fd : fd, c);
 }
 
 static int set_attrs(struct server *srv, struct node *n, const struct attr_change *c)

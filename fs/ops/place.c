@@ -70,6 +70,7 @@ int place_open_parent(struct server *srv, struct node *n, struct place *ret,
 		      char ret_name[NAME_MAX + 1])
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	const char *name;
 	int r;
 
 	ret->srv = srv;
@@ -77,7 +78,8 @@ int place_open_parent(struct server *srv, struct node *n, struct place *ret,
 	r = table_place(srv->table, n, &path, &ret->dir);
 	if (r < 0)
 		return r;
-	strcpy(ret_name, path_base(path.buf)); /* at most NAME_MAX: the table takes no longer one */
+	name = path_base(path.buf); /* at most NAME_MAX bytes: the table takes no longer one */
+	memcpy(ret_name, name, strlen(name) + 1);
 	return open_node(ret);
 }
 
