@@ -246,6 +246,23 @@ static int take(struct search *s, unsigned i, const struct candidate *c)
 	return take_other(s, i, c);
 }
 
+/*
+ * Does a directory have the number of its place? One that no layer but scratch has on disk had it
+ * before scratch's directory was made for a change below it.
+ */
+static bool has_ino_of_place(const struct search *s)
+{
+	switch (s->st->layers[s->lowest].kind) {
+	case LAYER_SPEC:
+	case LAYER_GRAFT:
+		return true;
+	case LAYER_SCRATCH:
+		return s->f.implied || s->places;
+	default:
+		return false;
+	}
+}
+
 static uint64_t shown_ino(const struct search *s, const struct dirset *dir)
 {
 	const struct object *o = &s->f.obj;
@@ -254,9 +271,7 @@ static uint64_t shown_ino(const struct search *s, const struct dirset *dir)
 	if (s->f.virtual)
 		return inomap_place(s->st->inos, s->path);
 	if (S_ISDIR(o->st.st_mode)) {
-		enum layer_kind kind = s->st->layers[s->lowest].kind;
-
-		if (kind == LAYER_SPEC || kind == LAYER_GRAFT)
+		if (has_ino_of_place(s))
 			return inomap_place(s->st->inos, s->path);
 		o = &s->lowest_obj;
 	}

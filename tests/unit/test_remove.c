@@ -249,6 +249,27 @@ static void spec_directory_goes_with_the_links_in_it(void **state)
 	check_directory_with_link_goes(*state, "trunk/spec/b/py/tools/t.py=s");
 }
 
+/* rm -rf compares the numbers when it climbs out of a directory. */
+static void directory_of_the_profile_keeps_its_number(void **state)
+{
+	struct viewfix *f = *state;
+	ino_t links;
+	ino_t grafts;
+
+	tree_make(f->tmp, "trunk/spec/b/tools/x/", "trunk/spec/b/tools/y/", "trunk/spec/b/back/g=g",
+		  NULL);
+	vf_open(f, "b");
+	links = vf_look(f, "py/tools").st.st_ino;
+	grafts = vf_look(f, "gr").st.st_ino;
+	assert_int_equal(vf_rm(f, "py/tools/x"), 0);
+	assert_int_equal(vf_rm(f, "gr/b/g"), 0);
+	assert_int_equal(vf_look(f, "py/tools").st.st_ino, links);
+	assert_int_equal(vf_look(f, "gr").st.st_ino, grafts);
+	assert_int_equal(vf_rmdir(f, "gr/b"), 0);
+	assert_int_equal(vf_chmod(f, "py/tools", 0700), 0);
+	assert_int_equal(vf_look(f, "py/tools").st.st_ino, links);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +285,7 @@ int main(void)
 		TEST(spec_directory_is_made_for_its_hide_list),
 		TEST(trunk_directory_goes_with_the_links_in_it),
 		TEST(spec_directory_goes_with_the_links_in_it),
+		TEST(directory_of_the_profile_keeps_its_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
