@@ -119,7 +119,7 @@ static void push_pages(struct inval *i, uint64_t id)
 
 void inval_pages(struct inval *i, uint64_t id)
 {
-	inval_attr(i, id);
+	/* with its attributes, in one message: a new size over old pages would show zeros */
 	pthread_mutex_lock(&i->lock);
 	push_pages(i, id);
 	pthread_mutex_unlock(&i->lock);
