@@ -148,8 +148,8 @@ void server_free(struct server *srv)
 
 static void want(struct fuse_conn_info *conn, unsigned cap, bool on)
 {
-	if (on && (conn->capable & cap))
-		conn->want |= cap;
+	if (on)
+		conn->want |= cap & conn->capable;
 	else
 		conn->want &= ~cap;
 }
@@ -178,6 +178,9 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_READDIRPLUS, caching);
 	want(conn, FUSE_CAP_READDIRPLUS_AUTO, caching && !told);
 	want(conn, FUSE_CAP_CACHE_SYMLINKS, told);
+	/* long reads go from file to kernel through a pipe; small requests would pay for it twice */
+	want(conn, FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE, true);
+	want(conn, FUSE_CAP_SPLICE_READ, false);
 	want(conn, FUSE_CAP_PARALLEL_DIROPS, true);
 	want(conn, FUSE_CAP_ASYNC_READ, true);
 	want(conn, FUSE_CAP_ASYNC_DIO, true);
