@@ -146,7 +146,7 @@ static int resolve_import(const char *path, const char *module, struct strbuf *r
 			strbuf_truncate(ret_dir, path_parent_len(ret_dir->buf));
 	}
 	for (; *module; module++)
-		strbuf_addc(ret_rest, *module == '.' ? '/' : *module);
+		strbuf_addc(ret_rest, (char)(*module == '.' ? '/' : *module));
 	return strbuf_failed(ret_dir) | strbuf_failed(ret_rest);
 }
 
@@ -304,7 +304,7 @@ static json_t *module_name(const char *path)
 	else if (len > 3 && !strcmp(below + len - 3, ".py"))
 		len -= 3;
 	for (size_t i = 0; i < len; i++)
-		strbuf_addc(&s, below[i] == '/' ? '.' : below[i]);
+		strbuf_addc(&s, (char)(below[i] == '/' ? '.' : below[i]));
 	return strbuf_failed(&s) < 0 ? NULL : json_text(s.buf);
 }
 
@@ -338,7 +338,7 @@ json_t *function_json(const struct view *v, const char *word, bool *ret_provided
 
 	strbuf_addf(&a.package, "python/%.*s", (int)package, word);
 	for (size_t i = package + 1; i < module; i++)
-		strbuf_addc(&a.rest, word[i] == '.' ? '/' : word[i]);
+		strbuf_addc(&a.rest, (char)(word[i] == '.' ? '/' : word[i]));
 	strbuf_adds(&a.rest, "");
 	if (strbuf_failed(&a.package) < 0 || strbuf_failed(&a.rest) < 0 || find(&a) < 0)
 		return NULL;

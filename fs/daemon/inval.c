@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -181,11 +182,14 @@ static void on_event(void *arg, const struct watch_event *e)
 /* Is it the event of a sync file? Then everything queued before it has been dealt with. */
 static bool is_sync(struct inval *i, const struct pending *p, uint64_t dir)
 {
-	unsigned long long n;
+	static const char prefix[] = "sync.";
+	const char *name = p->key + sizeof(dir);
 
 	if (dir != i->sync_dir || !i->sync_dir)
 		return false;
-	if (sscanf(p->key + sizeof(dir), "sync.%llu", &n) == 1) {
+	if (!strncmp(name, prefix, strlen(prefix))) {
+		uint64_t n = strtoull(name + strlen(prefix), NULL, 10);
+
 		pthread_mutex_lock(&i->lock);
 		if (n > i->sync_seen)
 			i->sync_seen = n;

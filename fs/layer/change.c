@@ -263,7 +263,7 @@ int change_create(struct view *v, const char *dir, const struct found *parent, c
 {
 	struct novelty n = novelty_for(S_IFREG | (mode & 07777), parent, who);
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
-	struct route route;
+	struct route route = { 0 };
 	int r = path_join(&path, dir, name);
 
 	if (!r)

@@ -268,7 +268,7 @@ int copyup(struct view *v, const char *path, struct found *f, unsigned to, off_t
 		.from = -1,
 		.parent = -1,
 	};
-	struct object o;
+	struct object o = { 0 };
 	int r;
 
 	if (f->layer == to && !f->virtual)

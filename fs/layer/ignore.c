@@ -26,7 +26,6 @@ static int git_errno(int r)
 {
 	switch (r) {
 	case GIT_ENOTFOUND:
-		return -ENOENT;
 	case GIT_EBAREREPO:
 		return -ENOENT;
 	default:

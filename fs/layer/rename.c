@@ -61,7 +61,7 @@ static bool is_below_graft_root(const struct layer *l, const char *path)
 static int route_move(struct move *m, const struct found *to_parent)
 {
 	const struct layer *owner = &m->v->stack.layers[m->from_f->layer];
-	struct route r;
+	struct route r = { 0 };
 	int err = route_existing(m->v, m->from, m->from_f, ROUTE_REMOVE, &m->remove);
 
 	if (!err)
