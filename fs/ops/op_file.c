@@ -144,13 +144,32 @@ void op_fallocate(fuse_req_t req, fuse_ino_t id, int mode, off_t offset, off_t l
 				fuse_req_ctx(req)->uid));
 }
 
+/* Is it a file that a rule makes? No layer has it, so there is no descriptor of it. */
+static bool is_generated(struct node *n, struct found *ret)
+{
+	node_found(n, ret);
+	return ret->virtual && n->type == S_IFREG;
+}
+
+/* All of a text is data. */
+static off_t seek_text(off_t size, off_t offset, int whence)
+{
+	if (offset < 0 || offset >= size)
+		return -ENXIO;
+	return whence == SEEK_HOLE ? size : offset;
+}
+
 static off_t seek(struct server *srv, uint64_t id, off_t offset, int whence)
 {
 	cleanup_node struct node *n = NULL;
 	cleanup_handle struct handle *h = NULL;
-	int r = server_node(srv, id, &n);
+	struct found f;
 	off_t at;
+	int r;
 
+	r = server_node(srv, id, &n);
+	if (!r && is_generated(n, &f))
+		return seek_text(f.st.st_size, offset, whence);
 	if (!r)
 		r = edit_open_read(srv, n, &h);
 	if (r < 0)
@@ -199,11 +218,17 @@ static ssize_t copy_range(struct server *srv, uint64_t from, off_t off_in, uint6
 {
 	cleanup_node struct node *in = NULL;
 	cleanup_node struct node *out = NULL;
+	struct found f;
 	struct handle *hi;
 	struct handle *ho;
 	ssize_t n;
-	int r = server_node(srv, from, &in);
+	int r;
 
+	if (hidden_is(from))
+		return -EOPNOTSUPP; /* the kernel reads and writes instead */
+	r = server_node(srv, from, &in);
+	if (!r && is_generated(in, &f))
+		return -EOPNOTSUPP;
 	if (!r)
 		r = server_node(srv, to, &out);
 	if (!r)

@@ -3,6 +3,7 @@
 
 The kernel tells the daemon neither of opens nor of closes, so all of this is the daemon's own care.
 """
+import errno
 import fcntl
 import mmap
 import os
@@ -272,6 +273,30 @@ def data_calls_do_what_they_say():
         os.close(out)
 
 
+def what_the_view_makes_is_copied():
+    with view() as v:
+        os.mkdir(v.path('build'))
+        for name in ('python/triton/FLAGTREE_BACKEND', '.specfs/version'):
+            text = read_file(v.path(name))
+            source = os.open(v.path(name), os.O_RDONLY)
+            target = os.open(v.path('build/copy'), os.O_CREAT | os.O_TRUNC | os.O_RDWR)
+            true(text, f'{name} has a text')
+            equal(os.copy_file_range(source, target, len(text)), len(text), f'bytes of {name}')
+            equal(os.pread(target, 4096, 0), text, f'the copy of {name}')
+            os.close(source)
+            os.close(target)
+
+
+def what_the_view_makes_has_no_holes():
+    with view() as v:
+        fd = os.open(v.path('python/triton/FLAGTREE_BACKEND'), os.O_RDONLY)
+        size = os.fstat(fd).st_size
+        equal(os.lseek(fd, 0, os.SEEK_DATA), 0, 'first data')
+        equal(os.lseek(fd, 0, os.SEEK_HOLE), size, 'first hole')
+        fails(errno.ENXIO, os.lseek, fd, size, os.SEEK_DATA)
+        os.close(fd)
+
+
 main(an_unlinked_file_lives_on, a_hidden_file_is_not_written_to, a_replaced_file_lives_on,
      a_file_replaced_underneath_lives_on, an_edit_underneath_is_seen_by_open_files,
      a_renamed_file_is_written_to, a_file_below_a_renamed_directory_is_written_to,
@@ -279,4 +304,5 @@ main(an_unlinked_file_lives_on, a_hidden_file_is_not_written_to, a_replaced_file
      opening_for_writing_copies_nothing, a_descriptor_outlives_lost_permissions,
      appends_of_both_sides_are_kept, truncating_at_open_truncates,
      writes_through_shared_maps_arrive, hard_links_are_one_file, a_file_seen_at_two_places_is_one,
-     locks_hold_among_users_of_the_mount, a_written_program_runs, data_calls_do_what_they_say)
+     locks_hold_among_users_of_the_mount, a_written_program_runs, data_calls_do_what_they_say,
+     what_the_view_makes_is_copied, what_the_view_makes_has_no_holes)
