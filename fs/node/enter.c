@@ -179,6 +179,14 @@ void table_refresh(struct table *t, struct node *n, struct node *parent, const c
 	pthread_mutex_unlock(&t->lock);
 }
 
+void table_set_mode(struct table *t, struct node *n, mode_t mode)
+{
+	pthread_mutex_lock(&t->lock);
+	n->found.st.st_mode = n->type | (mode & 07777);
+	n->found.obj.st.st_mode = (n->found.obj.st.st_mode & S_IFMT) | (mode & 07777);
+	pthread_mutex_unlock(&t->lock);
+}
+
 void table_removed(struct table *t, struct node *dir, const char *name, enum orphan orphan)
 {
 	struct node *dead = NULL;

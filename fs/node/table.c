@@ -3,7 +3,11 @@
 #include "node/table_impl.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
+
+/* Fewer than these are not worth the time: about 20 MB. */
+enum { TRIM_NODES = 25000 };
 
 static void destroy(struct node *n)
 {
@@ -198,6 +202,8 @@ struct node *table_add_node(struct table *t, const struct found *f)
 	n->nameless = true;
 	pthread_mutex_init(&n->busy, NULL);
 	HASH_ADD(by_id, t->ids, id, sizeof(n->id), n);
+	if (HASH_CNT(by_id, t->ids) > t->most)
+		t->most = HASH_CNT(by_id, t->ids);
 	table_set_found(t, n, f);
 	return n;
 }
@@ -321,6 +327,21 @@ size_t table_count(struct table *t)
 	n = HASH_CNT(by_id, t->ids);
 	pthread_mutex_unlock(&t->lock);
 	return n;
+}
+
+void table_trim(struct table *t)
+{
+	size_t n;
+	bool many;
+
+	pthread_mutex_lock(&t->lock);
+	n = HASH_CNT(by_id, t->ids);
+	many = t->most > n + TRIM_NODES && t->most / 2 > n;
+	if (many)
+		t->most = n;
+	pthread_mutex_unlock(&t->lock);
+	if (many)
+		(void)malloc_trim(0); /* whether there was anything to give back */
 }
 
 void node_found(struct node *n, struct found *ret)

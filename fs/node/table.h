@@ -49,6 +49,13 @@ void table_forget(struct table *t, uint64_t id, uint64_t count);
 /** table_count - nodes there are */
 size_t table_count(struct table *t);
 
+/**
+ * table_trim - give memory back to the system if many nodes have gone
+ *
+ * Called after forgetting, with no lock held; does something once in tens of thousands of nodes.
+ */
+void table_trim(struct table *t);
+
 /** table_path - append the node's view path; -ESTALE if it or a directory above it has no name */
 int table_path(struct table *t, const struct node *n, struct strbuf *ret);
 
@@ -114,6 +121,9 @@ int table_absent(struct table *t, struct node *dir, const char *name, uint64_t s
  */
 void table_refresh(struct table *t, struct node *n, struct node *parent, const char *name,
 		   uint64_t seq, const struct found *found);
+
+/** table_set_mode - we changed the permissions of the node's object */
+void table_set_mode(struct table *t, struct node *n, mode_t mode);
 
 /**
  * table_removed - we removed a name: it goes from the node that has it, and is counted

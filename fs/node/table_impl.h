@@ -17,6 +17,7 @@ struct table {
 	struct node *objects; /* all but directories, by object_key */
 	struct name *names;   /* by parent's id and text */
 	uint64_t next_id;
+	size_t most; /* nodes there have been since memory was given back */
 	struct slots *slots;	 /* constant */
 	struct snapshots *snaps; /* constant */
 	void (*gone)(void *arg, struct node *n);

@@ -28,8 +28,11 @@ static void forget(struct server *srv, uint64_t id, uint64_t count)
 
 void op_forget(fuse_req_t req, fuse_ino_t id, uint64_t count)
 {
-	forget(server_of(req, REQ_FORGET), id, count);
+	struct server *srv = server_of(req, REQ_FORGET);
+
+	forget(srv, id, count);
 	fuse_reply_none(req);
+	table_trim(srv->table);
 }
 
 void op_forget_multi(fuse_req_t req, size_t n, struct fuse_forget_data *v)
@@ -39,6 +42,7 @@ void op_forget_multi(fuse_req_t req, size_t n, struct fuse_forget_data *v)
 	for (size_t i = 0; i < n; i++)
 		forget(srv, v[i].ino, v[i].nlookup);
 	fuse_reply_none(req);
+	table_trim(srv->table);
 }
 
 static int getattr(struct server *srv, uint64_t id, struct stat *ret, double *ret_timeout)

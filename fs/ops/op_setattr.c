@@ -52,12 +52,14 @@ static bool loses_access(const struct server *srv, const struct node *n,
 	       (c->mode & (S_IRUSR | S_IWUSR)) != (S_IRUSR | S_IWUSR);
 }
 
-static void note_setid(struct server *srv, struct node *n, const struct attr_change *c)
+/* What is asked at each write and exec is answered from what is known of the mode. */
+static void note_mode(struct server *srv, struct node *n, const struct attr_change *c)
 {
 	cleanup_handle struct handle *h = NULL;
 
 	if (!(c->valid & CHANGE_MODE))
 		return;
+	table_set_mode(srv->table, n, c->mode);
 	h = handle_get(srv->slots, n, HANDLE_WRITE);
 	if (h)
 		atomic_store(&h->has_setid, c->mode & (S_ISUID | S_ISGID));
@@ -68,7 +70,7 @@ static int set(struct server *srv, struct node *n, int fd, const struct attr_cha
 	int r = change_attrs(fd, c);
 
 	if (!r)
-		note_setid(srv, n, c);
+		note_mode(srv, n, c);
 	return r;
 }
 

@@ -151,6 +151,25 @@ def set_id_bits_go_when_others_write():
                 equal(os.stat(path).st_mode & 0o7777, 0o777, f'{place}: after {what}')
 
 
+def capabilities_are_kept_and_go_with_a_write():
+    need_program('setcap', 'getcap')
+    if os.geteuid() != 0:
+        raise Skip('only root sets capabilities')
+    with view() as v:
+        os.mkdir(v.path('build'))
+        for place in PLACES:
+            path = v.path(f'{place}/program')
+            v.write(f'{place}/program', 'x')
+            os.chmod(path, 0o755)
+            if subprocess.run(['setcap', 'cap_net_raw+ep', path],
+                              stderr=subprocess.PIPE).returncode:
+                raise Skip('capabilities cannot be set here')
+            true(os.getxattr(path, 'security.capability'), f'{place}: capability')
+            with open(path, 'a') as f:
+                f.write('more')
+            fails(errno.ENODATA, os.getxattr, path, 'security.capability')
+
+
 def acls_count():
     need_program('setfacl', 'getfacl')
     if os.geteuid() != 0:
@@ -205,5 +224,5 @@ def git_is_read_only_and_readable():
 
 main(user_attributes_are_kept, a_copy_up_takes_attributes_along, marks_are_neither_seen_nor_set,
      the_origin_is_told, modes_are_exact, times_are_exact, other_users_own_what_they_make,
-     set_id_bits_go_when_others_write, acls_count, read_only_views_refuse,
-     git_is_read_only_and_readable)
+     set_id_bits_go_when_others_write, acls_count, capabilities_are_kept_and_go_with_a_write,
+     read_only_views_refuse, git_is_read_only_and_readable)
