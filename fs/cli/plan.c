@@ -65,6 +65,7 @@ static int set_session(const struct mount_args *a, struct plan *p)
 	s->noexec = a->noexec;
 	s->max_threads = a->max_threads;
 	s->debug_fuse = a->debug;
+	s->mounted_fd = -1;
 	p->cache = a->cache ? a->cache : "auto";
 	if (a->remount)
 		return fault("a view cannot be remounted: unmount it and mount it again");

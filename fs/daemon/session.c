@@ -34,13 +34,13 @@ static void hear(enum fuse_log_level level, const char *fmt, va_list ap)
 	log_debug("fuse", "%s", said);
 }
 
-static int check_device(struct diag *d)
+int session_open_device(struct diag *d)
 {
-	cleanup_fd int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	int err = errno;
 
 	if (fd >= 0)
-		return 0;
+		return fd;
 	if (err == ENOENT)
 		return diag_add(d, -ENOENT, NULL, 0,
 				"there is no /dev/fuse: load the kernel module (modprobe fuse), or "
@@ -56,6 +56,13 @@ static int check_device(struct diag *d)
 	return diag_add(d, -EACCES, NULL, 0,
 			"no permission for /dev/fuse: it must be readable and writable for you "
 			"(as root: chmod 666 /dev/fuse)");
+}
+
+static int check_device(struct diag *d)
+{
+	cleanup_fd int fd = session_open_device(d);
+
+	return fd < 0 ? fd : 0;
 }
 
 static bool is_on_path(const char *program)
@@ -239,6 +246,30 @@ static int mount_fuse(struct session *s)
 	return r < 0 ? -EACCES : 0;
 }
 
+static int mount_here(struct session *s, struct diag *d)
+{
+	int r = mount_fuse(s);
+
+	if (r < 0)
+		return diag_add(d, r, NULL, 0, "cannot mount at '%s': %s", s->mountpoint,
+				said[0] ? said : strerror(-r));
+	s->mounted = true;
+	s->device = mounted_device(s->mountpoint);
+	return 0;
+}
+
+/* The mount is there already, where we do not see it. */
+static int take_over(struct session *s, const struct session_options *o, struct diag *d)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/dev/fd/%d", o->mounted_fd);
+	if (fuse_session_mount(s->fuse, path) < 0)
+		return diag_add(d, -EBADF, NULL, 0, "cannot take over the mount: %s", said);
+	s->device = o->device;
+	return 0;
+}
+
 int session_new(struct view *v, const struct session_options *o, struct diag *d,
 		struct session **ret)
 {
@@ -253,8 +284,8 @@ int session_new(struct view *v, const struct session_options *o, struct diag *d,
 	s->readonly = o->readonly;
 	s->ready_fd = -1;
 	clock_gettime(CLOCK_REALTIME, &s->started);
-	r = check_device(d);
-	if (!r)
+	r = o->mounted_fd < 0 ? check_device(d) : 0;
+	if (!r && o->mounted_fd < 0)
 		r = check_helper(d);
 	if (r < 0)
 		return r;
@@ -263,13 +294,10 @@ int session_new(struct view *v, const struct session_options *o, struct diag *d,
 	r = init(s, o);
 	if (r < 0)
 		return diag_add(d, r, NULL, 0, "cannot set up the mount: %s", strerror(-r));
-	r = mount_fuse(s);
+	r = o->mounted_fd < 0 ? mount_here(s, d) : take_over(s, o, d);
 	if (r < 0)
-		return diag_add(d, r, NULL, 0, "cannot mount at '%s': %s", s->mountpoint,
-				said[0] ? said : strerror(-r));
+		return r;
 	device_extend(s->fuse);
-	s->mounted = true;
-	s->device = mounted_device(s->mountpoint);
 	*ret = steal_ptr(&s);
 	return 0;
 }

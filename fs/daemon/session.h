@@ -7,6 +7,7 @@
 #define SPECFS_DAEMON_SESSION_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/diag.h"
 #include "layer/view.h"
@@ -28,16 +29,27 @@ struct session_options {
 	unsigned max_threads;           /* 0: chosen from the number of CPUs */
 	bool debug_fuse;                /* libfuse prints every request to stderr */
 	const char *source;             /* first field of the mount table */
+	int mounted_fd;                 /* device of a mount made elsewhere; -1: mount here */
+	dev_t device;                   /* number of that mount */
 };
 
 struct session;
 
 /**
+ * session_open_device - open /dev/fuse to mount with it
+ *
+ * Returns a descriptor, or -ENOENT or -EACCES with what to do in @d.
+ */
+int session_open_device(struct diag *d);
+
+/**
  * session_new - mount a view
  * @v: borrowed; outlives the session
  *
- * The mount exists afterwards, but nobody answers before session_loop(). Returns 0, -ENOENT or
- * -EACCES (no /dev/fuse, with what to do in @d), or what mounting gave.
+ * The mount exists afterwards, but nobody answers before session_loop(). A mount that was made in
+ * another namespace is taken over with its descriptor, @o->mounted_fd; it is not looked for in the
+ * mount table and never unmounted by path. Returns 0, -ENOENT or -EACCES (no /dev/fuse, with what
+ * to do in @d), or what mounting gave.
  */
 int session_new(struct view *v, const struct session_options *o, struct diag *d,
 		struct session **ret);
@@ -46,7 +58,8 @@ int session_new(struct view *v, const struct session_options *o, struct diag *d,
  * session_loop - answer requests until the mount is gone
  * @ready_fd: gets one byte once requests are answered, then is closed; -1: nobody waits
  *
- * SIGTERM, SIGINT and SIGHUP unmount. Returns 0, or a negative errno if the session broke.
+ * SIGTERM, SIGINT and SIGHUP unmount; with a mount made elsewhere they wait a while for its end.
+ * Returns 0, or a negative errno if the session broke.
  */
 int session_loop(struct session *s, int ready_fd);
 

@@ -24,7 +24,7 @@ struct session {
 	bool readonly;
 	struct socket_server *socket; /* while the loop runs; NULL without one */
 	struct inval *inval; /* CACHE_AUTO, if something can be watched; else NULL */
-	bool mounted; /* fuse_session_mount() has succeeded */
+	bool mounted; /* by us, in our own mount namespace */
 	dev_t device; /* of the mount */
 	struct limits limits;
 	struct timespec started;

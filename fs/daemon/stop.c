@@ -133,19 +133,23 @@ static void *watch(void *arg)
 	struct signalfd_siginfo info;
 	struct pollfd p[2];
 	pthread_t helper;
+	bool taking_down;
 
 	(void)wait_for(s, p, -1);
 	if (p[0].revents)
 		return NULL;
 	(void)!read(s->signal_fd, &info, sizeof(info)); /* only that it came matters */
-	if (start_taking_down(s, &helper) == 0) {
+	/* in another namespace we cannot: there it ends with its last process */
+	taking_down = s->mounted && start_taking_down(s, &helper) == 0;
+	if (taking_down || !s->mounted)
 		(void)wait_for(s, p, GRACE_MSEC);
-		if (p[0].revents) {
+	if (p[0].revents) {
+		if (taking_down)
 			pthread_join(helper, NULL);
-			return NULL;
-		}
-		pthread_detach(helper); /* it may hang as long as the mount does */
+		return NULL;
 	}
+	if (taking_down)
+		pthread_detach(helper); /* it may hang as long as the mount does */
 	/* nobody let go in time, or a second signal came */
 	fuse_session_exit(s->fuse);
 	while (!atomic_load(&s->ended)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How a session ends by a signal: the mount is taken down while requests are still answered, so
- * that what the kernel holds gets written; who still uses it gets a while; then the loop ends.
+ * that what the kernel holds gets written; who still uses it gets a while; then the loop ends. A
+ * mount in another namespace cannot be taken down from here: its processes get that while.
  */
 #ifndef SPECFS_DAEMON_STOP_H
 #define SPECFS_DAEMON_STOP_H
