@@ -43,7 +43,7 @@ _specfs()
 		*,*) head=${cur%,*}, ;;
 		esac
 		words=$(_specfs_backends "$program")
-	elif [[ $prev == -o && $command == mount ]]; then
+	elif [[ $prev == -o && $command == @(mount|run) ]]; then
 		case $cur in
 		*,*) head=${cur%,*}, ;;
 		esac

@@ -3,50 +3,23 @@
 #include <string.h>
 
 #include "cli/fstab.h"
+#include "cli/mountrows.h"
 #include "cli/report.h"
 #include "cli/serve.h"
 
-#define FIELD(f) .field = offsetof(struct mount_args, f)
+#define FIELD(f) MOUNT_FIELD(f)
 
 static const struct option_row rows[] = {
-	{ "backend", 'b', OPTION_WORDS, "BACKEND[,BACKEND...]",
-	  .help = "backends of the checkout, most special first", FIELD(backends) },
-	{ "profile", 'p', OPTION_STRING, "PROFILE|FILE", .fallback = "found from the checkout",
-	  .help = "how the checkout is laid out: a profile's name, or an INI file",
-	  FIELD(profile) },
-	{ "layer", 'l', OPTION_LIST, "DIR",
-	  .help = "lay DIR over the root of the view, the first one highest; needs no backend",
-	  FIELD(overlays) },
-	{ "scratch", 's', OPTION_STRING, "DIR",
-	  .fallback = "a directory per view in $XDG_CACHE_HOME/specfs",
-	  .help = "where the view keeps what belongs neither to trunk nor to a backend",
-	  FIELD(scratch) },
-	{ "read-only", 'r', OPTION_FLAG, .help = "refuse every change", FIELD(readonly) },
+	OPTION_ROWS_VIEW,
 	{ "foreground", 'f', OPTION_FLAG,
 	  .help = "serve the view from this process and log to stderr", FIELD(foreground) },
-	{ "scratch-all", 0, OPTION_FLAG,
-	  .help = "send every change to scratch: a throw-away workspace", FIELD(scratch_all) },
 	{ "quiet", 'q', OPTION_FLAG, .help = "say nothing on success", FIELD(quiet) },
-	{ "options", 'o', OPTION_LIST, "OPTION[=VALUE][,...]", .help = "mount options, see below",
-	  FIELD(lists) },
 	OPTION_ROW_JSON,
 	OPTION_ROW_HELP,
 };
 
 static const struct option_row list_rows[] = {
-	{ "cache", 0, OPTION_STRING, "auto|strict|ttl=SECONDS", .fallback = "auto",
-	  .help = "keep what was read until a layer changes, never without asking, or for a time",
-	  FIELD(cache) },
-	{ "write", 0, OPTION_STRING, "owner",
-	  .help = "with -l: change files where they are, make new ones in the highest layer",
-	  FIELD(write) },
-	{ "allow_other", 0, OPTION_FLAG, .help = "let other users in", FIELD(allow_other) },
-	{ "allow_root", 0, OPTION_FLAG, .help = "let root in", FIELD(allow_root) },
-	{ "noexec", 0, OPTION_FLAG, .help = "run no program from the view", FIELD(noexec) },
-	{ "max_threads", 0, OPTION_UINT, "N", .fallback = "by the number of CPUs", .max = 1024,
-	  .help = "how many threads answer", FIELD(max_threads) },
-	{ "debug", 0, OPTION_FLAG, .help = "log every request", FIELD(debug) },
-	{ "ro", 0, OPTION_FLAG, .help = "as --read-only", FIELD(readonly) },
+	OPTION_ROWS_VIEW_LIST,
 	{ "backend", 0, OPTION_WORDS, "BACKEND",
 	  .help = "as --backend, for fstab; name it again for a chain", FIELD(backends) },
 	{ "profile", 0, OPTION_STRING, "PROFILE|FILE", .help = "as --profile", FIELD(profile) },
@@ -55,8 +28,6 @@ static const struct option_row list_rows[] = {
 	{ "scratch_all", 0, OPTION_FLAG, .help = "as --scratch-all", FIELD(scratch_all) },
 	{ "remount", 0, OPTION_FLAG, .help = "refused: unmount and mount again", FIELD(remount) },
 };
-
-static const struct option_table list_table = OPTION_TABLE(list_rows);
 
 /* "profile 'x' because y exists" */
 static void tell_text(const json_t *record)
@@ -93,24 +64,13 @@ int serve_tell(const struct plan *p, const json_t *record)
 	return EXIT_OK;
 }
 
-static int read_lists(struct mount_args *a)
-{
-	for (size_t i = 0; i < a->lists.n; i++) {
-		cleanup_diag struct diag d = DIAG_INIT;
-		int r = options_parse_list(&list_table, a->lists.v[i], fstab_ignores, a, &d);
-
-		if (r < 0)
-			return d.lines.n ? fault("%s; see 'specfs mount --help'", d.lines.v[0])
-					 : fault_diag(&d, r);
-	}
-	return EXIT_OK;
-}
+static const struct option_table list_table = OPTION_TABLE(list_rows);
 
 static int run(void *args, const struct strv *words)
 {
 	struct mount_args *a = args;
 	struct plan p;
-	int r = read_lists(a);
+	int r = plan_read_lists(&list_table, "mount", fstab_ignores, a);
 
 	if (r)
 		return r;

@@ -49,13 +49,29 @@ static int check_words(const struct command *c, const struct strv *words)
 	return EXIT_OK;
 }
 
+/* Puts what follows the first "--" apart. Returns how many words are before it. */
+static int cut_program(int argc, char **argv, struct command_args *args)
+{
+	for (int i = 0; i < argc; i++) {
+		if (!strcmp(argv[i], "--")) {
+			args->program = argv + i + 1;
+			return i;
+		}
+	}
+	return argc;
+}
+
 static int read_and_run(const struct command *c, int argc, char **argv, void *args)
 {
 	cleanup_strv struct strv words = STRV_INIT;
 	cleanup_diag struct diag d = DIAG_INIT;
-	int r = options_parse(&c->options, argc, argv, args, &words, &d);
+	struct command_args *common = args;
+	int r;
 
-	if (((struct command_args *)args)->help) {
+	if (c->runs_program)
+		argc = cut_program(argc, argv, common);
+	r = options_parse(&c->options, argc, argv, args, &words, &d);
+	if (common->help) {
 		command_print_help(c, stdout);
 		return EXIT_OK;
 	}

@@ -23,6 +23,7 @@ struct command {
 	struct option_table list;       /* -o: rows of its list; n 0 if it has none */
 	unsigned min_words;
 	unsigned max_words;
+	bool runs_program;              /* what follows "--" goes to command_args.program */
 	size_t args_size;               /* of its struct, which begins with struct command_args */
 	/**
 	 * run - do it
@@ -37,6 +38,7 @@ struct command {
 struct command_args {
 	bool help;
 	bool json;
+	char **program; /* its words, for runs_program; ends with NULL; NULL without "--" */
 };
 
 /* The rows that every command has, and every one that tells facts. */

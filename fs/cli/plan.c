@@ -16,6 +16,21 @@
 
 enum { FUSE_CONF_MAX_BYTES = 1 << 20 };
 
+int plan_read_lists(const struct option_table *t, const char *command,
+		    bool (*ignore)(const char *name), struct mount_args *a)
+{
+	for (size_t i = 0; i < a->lists.n; i++) {
+		cleanup_diag struct diag d = DIAG_INIT;
+		int r = options_parse_list(t, a->lists.v[i], ignore, a, &d);
+
+		if (r < 0)
+			return d.lines.n ? fault("%s; see 'specfs %s --help'", d.lines.v[0],
+						 command)
+					 : fault_diag(&d, r);
+	}
+	return EXIT_OK;
+}
+
 /* "auto", "strict" or "ttl=SECONDS" */
 static int set_cache(const struct mount_args *a, struct session_options *s)
 {
@@ -222,6 +237,7 @@ static void set_view(const struct mount_args *a, struct plan *p)
 		.write_owner = a->write != NULL,
 	};
 	p->foreground = a->foreground;
+	p->over_root = a->over_root;
 	p->quiet = a->quiet;
 	p->json = a->common.json;
 }
@@ -238,6 +254,22 @@ static int set_scratch(struct plan *p)
 		return fault("no place for scratch: %s", strerror(-r));
 	p->view.scratch = p->scratch.buf;
 	return plan_check_layer(p, "scratch", p->scratch.buf);
+}
+
+/* Where the view will be seen; in a namespace of its own it hides nothing that is needed. */
+static int set_mountpoint(const struct mount_table *t, const struct mount_args *a, struct plan *p)
+{
+	int r = EXIT_OK;
+
+	if (a->over_root) {
+		if (p->root.len <= 1)
+			return fault("a view cannot be mounted over '/'");
+		strbuf_adds(&p->mountpoint, p->root.buf);
+		return strbuf_failed(&p->mountpoint) ? fault("out of memory") : EXIT_OK;
+	}
+	if (!p->mountpoint.len)
+		r = default_mountpoint(p, &a->backends);
+	return r ? r : plan_mountpoint(t, p);
 }
 
 int plan_make(const struct mount_args *a, const struct strv *words, struct plan *ret)
@@ -262,9 +294,7 @@ int plan_make(const struct mount_args *a, const struct strv *words, struct plan 
 	if (r < 0)
 		return fault_diag(&d, r);
 	set_view(a, ret);
-	if (!ret->mountpoint.len)
-		r = default_mountpoint(ret, &a->backends);
-	r = r ? r : plan_mountpoint(&t, ret);
+	r = set_mountpoint(&t, a, ret);
 	r = r ? r : set_scratch(ret);
 	if (!r && !a->backends.n && !ret->overlays.n)
 		r = tell_choice(ret);

@@ -30,6 +30,7 @@ struct mount_args {
 	bool noexec;
 	bool debug;
 	bool remount;
+	bool over_root; /* `specfs run` */
 	unsigned max_threads;
 };
 
@@ -45,7 +46,19 @@ struct plan {
 	bool foreground;
 	bool quiet;
 	bool json;
+	bool over_root; /* over ROOT itself, in a mount namespace that a child makes */
 };
+
+/**
+ * plan_read_lists - read what was given with -o into @a
+ * @t:       the rows of the lists
+ * @command: whose --help tells them
+ * @ignore:  is an unknown word to be passed over?
+ *
+ * Returns EXIT_OK, or EXIT_FAULT with the fault told.
+ */
+int plan_read_lists(const struct option_table *t, const char *command,
+		    bool (*ignore)(const char *name), struct mount_args *a);
 
 /**
  * plan_make - fill @ret; release with plan_clear() in any case

@@ -12,16 +12,18 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "cli/handover.h"
 #include "cli/process.h"
 #include "cli/record.h"
 #include "cli/report.h"
 #include "specfs/version.h"
 
-enum { OLD_DAEMON_LIMIT_MS = 15000, SCRATCH_ATTEMPTS = 3 };
+enum { OLD_DAEMON_LIMIT_MS = 15000, OLD_RUN_LIMIT_MS = 2000, SCRATCH_ATTEMPTS = 3 };
 
 /* What a start has made so far. */
 struct start {
@@ -65,6 +67,12 @@ static int wait_for_holder(const char *scratch, const struct diag *d)
 
 	if (!record || !pid)
 		return fault_diag(d, -EBUSY);
+	if (json_is_true(json_object_get(record, "over_root"))) {
+		if (process_wait(pid, record_start(record), OLD_RUN_LIMIT_MS))
+			return EXIT_OK;
+		return fault("scratch '%s' is in use by 'specfs run' in '%s' (process %ld): name "
+			     "another one with -s DIR", scratch, at, (long)pid);
+	}
 	if (mount_table_read(&t) == 0 && (m = mount_at(&t, at)) != NULL && record_fits(record, m))
 		return fault("scratch '%s' is in use by the view mounted at '%s' (process %ld): "
 			     "name another one with -s DIR", scratch, at, (long)pid);
@@ -177,13 +185,13 @@ static json_t *record_make(const struct start *s, const struct view *v, unsigned
 	    json_object_set_new(o, "scratch_all", json_boolean(v->scratch_all)) ||
 	    json_object_set_new(o, "write_owner", json_boolean(v->write_owner)) ||
 	    json_object_set_new(o, "made_mountpoint", json_boolean(s->made_mountpoint)) ||
+	    json_object_set_new(o, "over_root", json_boolean(p->over_root)) ||
 	    json_object_set_new(o, "device", json_integer(device)) || record_stamp(o) < 0)
 		return NULL;
 	return steal_ptr(&o);
 }
 
-/* The record of the view that has just been mounted, published. */
-static int publish(const struct start *s, const struct view *v, json_t **ret)
+static int find_device(const struct plan *p, unsigned *ret)
 {
 	cleanup_mount_table struct mount_table t = { 0 };
 	const struct mount_entry *m;
@@ -191,11 +199,23 @@ static int publish(const struct start *s, const struct view *v, json_t **ret)
 
 	if (r < 0)
 		return fault("cannot read the mount table: %s", strerror(-r));
-	m = mount_at(&t, s->p->mountpoint.buf);
+	m = mount_at(&t, p->mountpoint.buf);
 	if (!m || !mount_is_view(m))
 		return fault("'%s' is not in the mount table although it was mounted",
-			     s->p->mountpoint.buf);
-	*ret = record_make(s, v, m->minor);
+			     p->mountpoint.buf);
+	*ret = m->minor;
+	return EXIT_OK;
+}
+
+/* The record of the view that has just been mounted, published. */
+static int publish(const struct start *s, const struct view *v, dev_t device, json_t **ret)
+{
+	unsigned number = minor(device);
+	int r = s->p->over_root ? EXIT_OK : find_device(s->p, &number);
+
+	if (r)
+		return r;
+	*ret = record_make(s, v, number);
 	if (!*ret)
 		return fault("out of memory");
 	r = record_publish(*ret, v->lock_fd, v->scratch);
@@ -235,12 +255,24 @@ static int send_facts(const json_t *record, int fd)
 	return EXIT_OK;
 }
 
+/* From here on what goes wrong is in the log: the one at the other end of @fd says so. */
+static int leave_for_log(const char *scratch, int fd)
+{
+	int r = leave_terminal(scratch);
+
+	if (!r && fd_write_all(fd, "", 1) < 0)
+		return fault("nobody waits for the mount any more");
+	return r;
+}
+
 static int answer(const struct plan *p, struct session *s, const json_t *record, int facts_fd,
 		  int ready_fd)
 {
 	int r;
 
-	if (facts_fd < 0) {
+	if (p->over_root) {
+		r = leave_for_log(json_get_text(record, "scratch"), ready_fd);
+	} else if (facts_fd < 0) {
 		r = serve_tell(p, record);
 		if (!r && fflush(stdout) == EOF)
 			r = fault("cannot write the output: %s", strerror(errno));
@@ -262,16 +294,22 @@ static int answer(const struct plan *p, struct session *s, const json_t *record,
 
 static int mount_and_answer(struct start *st, struct view *v, int facts_fd, int ready_fd)
 {
+	struct session_options o = st->p->session;
 	cleanup_diag struct diag d = DIAG_INIT;
 	struct session *s = NULL;
 	json_t *record = NULL;
-	int r = session_new(v, &st->p->session, &d, &s);
+	int r = 0;
 
+	if (st->p->over_root && handover_take(ready_fd, &o.mounted_fd, &o.device) < 0)
+		return EXIT_FAULT; /* the one who should have mounted has said why not */
+	r = session_new(v, &o, &d, &s);
 	if (r < 0)
 		return fault_diag(&d, r);
-	protect_below(st);
-	close(steal_fd(&st->below_fd));
-	r = publish(st, v, &record);
+	if (st->below_fd >= 0) {
+		protect_below(st);
+		close(steal_fd(&st->below_fd));
+	}
+	r = publish(st, v, o.device, &record);
 	if (!r)
 		r = answer(st->p, s, record, facts_fd, ready_fd);
 	session_free(s);
@@ -312,6 +350,15 @@ static int check_signals(bool tell)
 	return tell ? fault("interrupted; nothing is mounted") : EXIT_FAULT;
 }
 
+/* Everything that a mount in our own namespace needs before it. */
+static int prepare_mountpoint(struct start *s, const struct view *v)
+{
+	int r = check_layers(s->p, v);
+
+	r = r ? r : make_mountpoint(s);
+	return r ? r : take_mountpoint(s);
+}
+
 int serve(const struct plan *p, int facts_fd, int ready_fd)
 {
 	struct start s = {
@@ -329,10 +376,9 @@ int serve(const struct plan *p, int facts_fd, int ready_fd)
 		return fault("cannot leave the working directory: %s", strerror(errno));
 	hold_signals();
 	r = open_view(p, &v);
-	r = r ? r : check_layers(p, v);
-	r = r ? r : make_mountpoint(&s);
-	r = r ? r : take_mountpoint(&s);
-	r = r ? r : check_signals(facts_fd < 0);
+	if (!r && !p->over_root)
+		r = prepare_mountpoint(&s, v);
+	r = r ? r : check_signals(facts_fd < 0 && !p->over_root);
 	r = r ? r : mount_and_answer(&s, v, facts_fd, ready_fd);
 	view_free(v);
 	if (s.below_fd >= 0)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two sides of `specfs mount`: the process that serves the view, and the command that waits
- * until it answers.
+ * The process that serves a view, and the side of `specfs mount`, which waits until it answers.
  */
 #ifndef SPECFS_CLI_SERVE_H
 #define SPECFS_CLI_SERVE_H
@@ -16,7 +15,10 @@
  * @ready_fd: gets a byte once requests are answered, then is closed
  *
  * With @facts_fd -1 this is the foreground: the log stays on stderr and the facts are printed here.
- * Otherwise the process leaves its terminal and logs to scratch's `log`. Returns an exit status.
+ * Otherwise the process leaves its terminal and logs to scratch's `log`. With a plan over ROOT
+ * itself @facts_fd is -1, and @ready_fd is the socket by which the mount is handed over (see
+ * handover.h); it gets a byte once the process logs, and then the one for being ready. Returns an
+ * exit status.
  */
 int serve(const struct plan *p, int facts_fd, int ready_fd);
 

@@ -7,6 +7,7 @@
 extern const struct command cmd_backends;
 extern const struct command cmd_list;
 extern const struct command cmd_mount;
+extern const struct command cmd_run;
 extern const struct command cmd_status;
 extern const struct command cmd_sync;
 extern const struct command cmd_umount;
@@ -15,6 +16,7 @@ extern const struct command cmd_which;
 const struct command *const commands[] = {
 	&cmd_mount,
 	&cmd_umount,
+	&cmd_run,
 	&cmd_list,
 	&cmd_status,
 	&cmd_which,

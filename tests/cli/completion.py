@@ -41,6 +41,7 @@ def values():
         equal(complete(w, 'mount', '-b', 'm'), ['mthreads'], 'specfs mount -b m')
         equal(complete(w, 'mount', '-b', 'mthreads,p'), ['mthreads,ppu'], 'a chain')
         equal(complete(w, 'mount', '-o', 'ca'), ['cache='], 'specfs mount -o ca')
+        equal(complete(w, 'run', '-o', 'no'), ['noexec'], 'specfs run -o no')
         equal(complete(w, 'mount', '-o', 'ro,max'), ['ro,max_threads='], 'a list')
         true('third_party' in complete(w, 'mount', 'third'), 'files where nothing else is due')
 
