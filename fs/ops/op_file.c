@@ -159,6 +159,14 @@ static off_t seek_text(off_t size, off_t offset, int whence)
 	return whence == SEEK_HOLE ? size : offset;
 }
 
+static off_t seek_hidden(struct server *srv, uint64_t id, off_t offset, int whence)
+{
+	struct stat st;
+	int r = hidden_getattr(srv, id, &st);
+
+	return r < 0 ? r : seek_text(st.st_size, offset, whence);
+}
+
 static off_t seek(struct server *srv, uint64_t id, off_t offset, int whence)
 {
 	cleanup_node struct node *n = NULL;
@@ -167,6 +175,8 @@ static off_t seek(struct server *srv, uint64_t id, off_t offset, int whence)
 	off_t at;
 	int r;
 
+	if (hidden_is(id))
+		return seek_hidden(srv, id, offset, whence);
 	r = server_node(srv, id, &n);
 	if (!r && is_generated(n, &f))
 		return seek_text(f.st.st_size, offset, whence);

@@ -289,12 +289,13 @@ def what_the_view_makes_is_copied():
 
 def what_the_view_makes_has_no_holes():
     with view() as v:
-        fd = os.open(v.path('python/triton/FLAGTREE_BACKEND'), os.O_RDONLY)
-        size = os.fstat(fd).st_size
-        equal(os.lseek(fd, 0, os.SEEK_DATA), 0, 'first data')
-        equal(os.lseek(fd, 0, os.SEEK_HOLE), size, 'first hole')
-        fails(errno.ENXIO, os.lseek, fd, size, os.SEEK_DATA)
-        os.close(fd)
+        for name in ('python/triton/FLAGTREE_BACKEND', '.specfs/version'):
+            fd = os.open(v.path(name), os.O_RDONLY)
+            size = os.fstat(fd).st_size
+            equal(os.lseek(fd, 0, os.SEEK_DATA), 0, f'first data of {name}')
+            equal(os.lseek(fd, 0, os.SEEK_HOLE), size, f'first hole of {name}')
+            fails(errno.ENXIO, os.lseek, fd, size, os.SEEK_DATA)
+            os.close(fd)
 
 
 main(an_unlinked_file_lives_on, a_hidden_file_is_not_written_to, a_replaced_file_lives_on,
