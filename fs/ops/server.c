@@ -178,7 +178,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_READDIRPLUS, caching);
 	want(conn, FUSE_CAP_READDIRPLUS_AUTO, caching && !told);
 	want(conn, FUSE_CAP_CACHE_SYMLINKS, told);
-	/* long reads go from file to kernel through a pipe; small requests would pay twice for it */
+	/* long reads go from file to kernel through a pipe; small ones would pay twice for it */
 	want(conn, FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE, true);
 	want(conn, FUSE_CAP_SPLICE_READ, false);
 	want(conn, FUSE_CAP_PARALLEL_DIROPS, true);
