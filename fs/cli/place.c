@@ -28,13 +28,19 @@ static bool has_entry(const char *dir, const char *name)
 /* Cuts @dir down to the nearest directory with the signs of a checkout. */
 static bool climb(struct strbuf *dir)
 {
-	while (!has_entry(dir->buf, ".git") && !has_entry(dir->buf, ".specfs.ini")) {
-		const char *slash = strrchr(dir->buf, '/');
+	cleanup_strbuf struct strbuf up = STRBUF_INIT;
 
-		if (dir->len <= 1)
+	strbuf_adds(&up, dir->buf);
+	if (strbuf_failed(&up) < 0)
+		return false;
+	while (!has_entry(up.buf, ".git") && !has_entry(up.buf, ".specfs.ini")) {
+		const char *slash = strrchr(up.buf, '/');
+
+		if (up.len <= 1)
 			return false;
-		strbuf_truncate(dir, slash == dir->buf ? 1 : (size_t)(slash - dir->buf));
+		strbuf_truncate(&up, slash == up.buf ? 1 : (size_t)(slash - up.buf));
 	}
+	strbuf_truncate(dir, up.len);
 	return true;
 }
 

@@ -107,7 +107,7 @@ def roots_that_are_none():
             w.fault(name, file, has='is not a directory')
             w.fault(name, file + '/x', has='Not a directory')
             w.fault(name, LONG, has='File name too long')
-            w.fault(name, cwd=w.root, has=['no checkout around', 'name one'])
+            w.fault(name, cwd=w.root, has=[f"no checkout around '{w.root}'", 'name one'])
         os.symlink('loop', w.path('loop'))
         w.fault('mount', w.path('loop'), has='Too many levels')
         equal(sorted(os.listdir(w.tmp)), ['loop', 'root'], 'what is there after all these')
