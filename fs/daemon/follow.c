@@ -220,6 +220,10 @@ int follow_nodes(struct follow *f, uint64_t watch_id, uint64_t **ret, size_t *re
 	for (const struct link *l = b ? b->first : NULL; l; l = l->next_of_watch)
 		n += l->node_id != 0;
 	ids = n ? calloc(n, sizeof(*ids)) : NULL;
+	if (n && !ids) {
+		pthread_mutex_unlock(&f->lock);
+		return -ENOMEM;
+	}
 	n = 0;
 	for (const struct link *l = b && ids ? b->first : NULL; l; l = l->next_of_watch)
 		if (l->node_id)

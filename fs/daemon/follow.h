@@ -36,6 +36,8 @@ void follow_gone(struct follow *f, struct node *dir);
 /**
  * follow_nodes - ids of the nodes that a watched directory is a part of
  * @ret: array of *@ret_n, freed by the caller; NULL if there is none
+ *
+ * Returns 0 or -ENOMEM.
  */
 int follow_nodes(struct follow *f, uint64_t watch_id, uint64_t **ret, size_t *ret_n);
 

@@ -299,7 +299,10 @@ void refresh_event(const struct refresh *r, uint64_t watch_id, const char *name,
 
 	if (!(what & WATCH_OWN))
 		layers |= governed_layers(r, name);
-	(void)follow_nodes(r->follow, watch_id, &nodes, &n);
+	if (follow_nodes(r->follow, watch_id, &nodes, &n) < 0) {
+		refresh_all(r); /* whom it concerns can't be told: then everybody */
+		return;
+	}
 	for (size_t i = 0; i < n; i++) {
 		if (!*name) {
 			inval_attr(r->inval, nodes[i]);
