@@ -22,6 +22,8 @@ RACES = {
     errno.ENOENT, errno.EEXIST, errno.ENOTEMPTY, errno.EISDIR, errno.ENOTDIR, errno.ESTALE,
     errno.EINVAL, errno.ELOOP, errno.EXDEV, errno.EBUSY
 }
+if os.geteuid() != 0:
+    RACES.add(errno.EACCES)  # some of the shared files may not be written
 
 
 class Worker:
