@@ -108,6 +108,7 @@ static int remove_levels(int dir_fd, const char *name, dev_t dev, struct level *
 				cap += 16;
 			}
 			up = *n ? dirfd((*levels)[*n - 1].dir) : dir_fd;
+			(*levels)[*n].dir = NULL;
 			r = level_open(up, sub, dev, &(*levels)[*n]);
 			if (r < 0)
 				return r;

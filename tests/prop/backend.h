@@ -63,8 +63,8 @@ bool mount_is_possible(void);
 
 /** posix_apply - do what @o says, which is below OP_COMMON, in directory @root_fd */
 int posix_apply(int root_fd, const struct op *o);
-/** posix_list - the names of directory @dir, without "." and ".." */
-int posix_list(int root_fd, const char *dir, struct shown_list *ret);
+/** posix_list - the names of directory @path, without "." and ".." */
+int posix_list(int root_fd, const char *path, struct shown_list *ret);
 int posix_look(int root_fd, const char *path, struct shown *ret);
 /** posix_purge - remove @path with everything in it */
 int posix_purge(int root_fd, const char *path);

@@ -255,7 +255,7 @@ static int add_link(struct model *m, const struct op *o)
 	struct mroute edit;
 	struct mdata *d;
 	struct seen dir;
-	struct seen s;
+	struct seen s = { 0 };
 	struct seen there;
 	unsigned to;
 	int r = model_parent(m, o->path, &dir);

@@ -12,8 +12,6 @@
 
 #include "site.h"
 
-extern char **environ;
-
 enum { ARGS_MAX = 24 };
 
 struct args {

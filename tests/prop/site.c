@@ -168,7 +168,7 @@ void site_remove(struct site *s)
 		fprintf(stderr, "kept: %s\n", s->tmp);
 		return;
 	}
-	if (fd >= 0 && posix_purge(fd, s->tmp + 1) < 0)
+	if (fd >= 0 && posix_purge(fd, s->tmp + 1) != 0)
 		fprintf(stderr, "'%s' can't be removed\n", s->tmp);
 }
 
