@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Inode numbers: see inomap.h. The top byte of a number says whose it is: 0 for the first device, 1
- * and up for the others, 0xfe for places, 0xff for numbers given one by one because the layer's own
- * needs more than 56 bits.
+ * and up for the others, 0xfe for places and directories shown at a second one, 0xff for numbers
+ * given one by one because the layer's own needs more than 56 bits.
  */
 #include "layer/inomap.h"
 
@@ -132,15 +132,34 @@ uint64_t inomap_file(struct inomap *m, dev_t dev, ino_t ino)
 	return shown;
 }
 
-uint64_t inomap_place(struct inomap *m, const char *path)
+/* FNV-1a, going on from @h. Source: draft-eastlake-fnv. */
+static uint64_t hash(uint64_t h, const void *data, size_t len)
 {
-	uint64_t h = 0xcbf29ce484222325u;
+	const unsigned char *p = data;
 
-	(void)m;
-	for (; *path; path++)
-		h = (h ^ (unsigned char)*path) * 0x100000001b3u;
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ p[i]) * 0x100000001b3u;
+	return h;
+}
+
+static uint64_t hashed(uint64_t h)
+{
 	h ^= h >> 32;
 	return top(INO_PLACE, h & ((UINT64_C(1) << INO_BITS) - 1));
+}
+
+uint64_t inomap_place(struct inomap *m, const char *path)
+{
+	(void)m;
+	return hashed(hash(0xcbf29ce484222325u, path, strlen(path)));
+}
+
+uint64_t inomap_alias(struct inomap *m, const char *at, dev_t dev, ino_t ino)
+{
+	struct ino_key key = { .dev = dev == m->devs[0] ? 0 : dev, .ino = ino };
+	uint64_t h = hash(0xcbf29ce484222325u, at, strlen(at) + 1);
+
+	return hashed(hash(h, &key, sizeof(key)));
 }
 
 int inomap_keep(struct inomap *m, dev_t dev, ino_t ino, uint64_t shown)

@@ -20,10 +20,15 @@ void inomap_free(struct inomap *m);
 /** inomap_file - the number of a layer's object; thread-safe */
 uint64_t inomap_file(struct inomap *m, dev_t dev, ino_t ino);
 
-/**
- * inomap_place - a number for an object of the view that must not share one: a directory shown at a
- * second place, a virtual object. Depends on @path alone. */
+/** inomap_place - a number for a virtual object at @path of the view */
 uint64_t inomap_place(struct inomap *m, const char *path);
+
+/**
+ * inomap_alias - a number for a directory that is shown at a second place, below @at
+ *
+ * It is not the one that the first place shows, and the directory keeps it when it is renamed.
+ */
+uint64_t inomap_alias(struct inomap *m, const char *at, dev_t dev, ino_t ino);
 
 /** inomap_keep - from now on show (@dev, @ino) as @shown: a copy keeps its original's number */
 int inomap_keep(struct inomap *m, dev_t dev, ino_t ino, uint64_t shown);

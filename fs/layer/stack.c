@@ -247,20 +247,29 @@ static int take(struct search *s, unsigned i, const struct candidate *c)
 }
 
 /*
- * Does a directory have the number of its place? One that no layer but scratch has on disk had it
- * before scratch's directory was made for a change below it.
+ * The number of a directory. One that no layer but scratch has on disk had its place's before
+ * scratch's directory was made for a change below it; one of a spec directory is seen below the
+ * trunk's path, too.
  */
-static bool has_ino_of_place(const struct search *s)
+static uint64_t dir_ino(const struct search *s)
 {
-	switch (s->st->layers[s->lowest].kind) {
+	const struct layer *l = &s->st->layers[s->lowest];
+	const struct stat *st = &s->lowest_obj.st;
+
+	switch (l->kind) {
 	case LAYER_SPEC:
 	case LAYER_GRAFT:
-		return true;
+		if (!s->places)
+			return inomap_alias(s->st->inos, l->rule->at, st->st_dev, st->st_ino);
+		break;
 	case LAYER_SCRATCH:
-		return s->f.implied || s->places;
+		if (!s->places && !s->f.implied)
+			return inomap_file(s->st->inos, st->st_dev, st->st_ino);
+		break;
 	default:
-		return false;
+		return inomap_file(s->st->inos, st->st_dev, st->st_ino);
 	}
+	return inomap_place(s->st->inos, s->path);
 }
 
 static uint64_t shown_ino(const struct search *s, const struct dirset *dir)
@@ -270,13 +279,10 @@ static uint64_t shown_ino(const struct search *s, const struct dirset *dir)
 
 	if (s->f.virtual)
 		return inomap_place(s->st->inos, s->path);
-	if (S_ISDIR(o->st.st_mode)) {
-		if (has_ino_of_place(s))
-			return inomap_place(s->st->inos, s->path);
-		o = &s->lowest_obj;
-	}
-	if (s->st->layers[s->f.layer].kind == LAYER_SCRATCH && o == &s->f.obj &&
-	    S_ISREG(o->st.st_mode) && dir->fd[s->f.layer] >= 0)
+	if (S_ISDIR(o->st.st_mode))
+		return dir_ino(s);
+	if (s->st->layers[s->f.layer].kind == LAYER_SCRATCH && S_ISREG(o->st.st_mode) &&
+	    dir->fd[s->f.layer] >= 0)
 		kept = mark_read_ino(dir->fd[s->f.layer], s->name);
 	return kept ? kept : inomap_file(s->st->inos, o->st.st_dev, o->st.st_ino);
 }

@@ -60,6 +60,18 @@ static void places_have_numbers_of_their_own(void **state)
 	assert_int_equal(a >> 56, 0xfe);
 }
 
+static void directory_at_a_second_place_has_another_number(void **state)
+{
+	uint64_t a = inomap_alias(*state, "lib", 1, 55);
+
+	assert_int_equal(inomap_alias(*state, "lib", 1, 55), a);
+	assert_int_not_equal(inomap_alias(*state, "lib", 1, 56), a);
+	assert_int_not_equal(inomap_alias(*state, "lib", 2, 55), a);
+	assert_int_not_equal(inomap_alias(*state, "py", 1, 55), a);
+	assert_int_not_equal(inomap_file(*state, 1, 55), a);
+	assert_int_equal(a >> 56, 0xfe);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -70,6 +82,7 @@ int main(void)
 		TEST(huge_numbers_are_given_one_by_one),
 		TEST(copy_keeps_the_number_of_its_original),
 		TEST(places_have_numbers_of_their_own),
+		TEST(directory_at_a_second_place_has_another_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,6 +156,11 @@ static void number_survives_a_rename(void **state)
 	before = vf_look(f, "s/f").st.st_ino;
 	assert_int_equal(vf_rename(f, "s/f", "s/g", 0), 0);
 	assert_true(vf_look(f, "s/g").st.st_ino == before);
+	tree_make(f->tmp, "trunk/spec/b/lib/n/in/x=x", NULL);
+	before = vf_look(f, "lib/n/in").st.st_ino;
+	assert_true(vf_look(f, "spec/b/lib/n/in").st.st_ino != before);
+	assert_int_equal(vf_rename(f, "lib/n", "lib/o", 0), 0);
+	assert_true(vf_look(f, "lib/o/in").st.st_ino == before);
 }
 
 static void editors_save_keeps_the_place(void **state)
