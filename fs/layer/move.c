@@ -234,7 +234,7 @@ static int rename_in_layers(const struct move *m, unsigned from)
 	if (!r)
 		r = record_base(m);
 	if (!r)
-		r = whiteout_drop(m->v, m->to);
+		r = whiteout_clear(m->v, m->to, m->is_dir);
 	if (r < 0)
 		return r;
 	if (m->to_f && m->to_f->layer == m->dest)

@@ -24,4 +24,10 @@ int whiteout_take_dir(struct view *v, const char *path);
 /** whiteout_replace_dir - the same, with a whiteout in its place if anything would show there */
 int whiteout_replace_dir(struct view *v, const char *path);
 
+/**
+ * whiteout_clear - nothing of scratch shall hide what is about to come to @path of a lower layer
+ * @is_dir: it is a directory: whiteouts in one that scratch still has there would hide its names
+ */
+int whiteout_clear(struct view *v, const char *path, bool is_dir);
+
 #endif

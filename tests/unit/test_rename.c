@@ -275,6 +275,38 @@ static void directory_with_a_denied_name_stays_and_leaves_no_trace(void **state)
 	assert_true(vf_is_clean(f));
 }
 
+/* Remove a directory of the trunk underneath. */
+static void remove_below(struct viewfix *f, const char *path)
+{
+	char full[512];
+
+	(void)snprintf(full, sizeof(full), "%s/%s", f->trunk, path);
+	tree_remove(full);
+}
+
+static void renamed_directory_shows_what_was_deleted_at_its_new_name(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp, "trunk/src/d/s/x=old", "trunk/src/n/s/x=one", "trunk/lib/n/s/x=two",
+		  "trunk/.git/HEAD=x", NULL);
+	vf_open(f, "b");
+	f->v->scratch_all = true;
+	assert_int_equal(vf_rm(f, "src/d/s/x"), 0);
+	f->v->scratch_all = false;
+	remove_below(f, "src/d");
+	assert_string_equal(vf_text(f, "src/d"), "ENOENT");
+	assert_int_equal(vf_rename(f, "src/n", "src/d", 0), 0);
+	assert_string_equal(vf_text(f, "src/d/s/x"), "one");
+	assert_int_equal(vf_rename(f, "src/d", "src/n", 0), 0);
+	f->v->scratch_all = true;
+	assert_int_equal(vf_rm(f, "src/n/s/x"), 0);
+	f->v->scratch_all = false;
+	remove_below(f, "src/n");
+	assert_int_equal(vf_rename(f, "lib/n", "src/n", 0), 0);
+	assert_string_equal(vf_text(f, "src/n/s/x"), "two");
+}
+
 static void deleted_name_takes_a_renamed_one(void **state)
 {
 	struct viewfix *f = *state;
@@ -481,6 +513,7 @@ int main(void)
 		TEST(directory_over_directory),
 		TEST(refused_rename_changes_nothing),
 		TEST(directory_with_a_denied_name_stays_and_leaves_no_trace),
+		TEST(renamed_directory_shows_what_was_deleted_at_its_new_name),
 		TEST(deleted_name_takes_a_renamed_one),
 		TEST(alias_of_a_file_is_never_lost),
 		TEST(directory_does_not_go_into_its_alias),
