@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "layer/change.h"
 #include "ops/place.h"
+#include "ops/refusal.h"
 
 enum { MAX_TRIES = 100 };
 
@@ -211,7 +212,7 @@ static int prepare_named(struct server *srv, struct node *n, off_t keep, struct 
 	r = change_prepare(srv->view, path, ret, keep);
 	table_changed(srv->table, n, r < 0 ? NULL : ret);
 	if (r < 0)
-		return r;
+		return refusal_note(srv, r, path, ret, ROUTE_EDIT);
 	if (n->type != S_IFDIR && !object_same(&ret->obj, &before.obj))
 		drop_old(srv, n);
 	table_add_part(srv->table, p.dir, ret->layer);

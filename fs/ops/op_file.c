@@ -9,6 +9,7 @@
 #include "ops/entry.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
+#include "ops/refusal.h"
 #include "ops/reply.h"
 
 enum { MAX_TRIES = 100 };
@@ -44,6 +45,8 @@ static int create_held(struct place *p, const struct creation *c, struct fuse_en
 	struct found f;
 	int r = change_create(srv->view, p->path.buf, &p->found, c->name, mode, &c->who, &f, &fd);
 
+	if (r == -EROFS && place_child_path(p, c->name))
+		return refusal_note(srv, r, p->child.buf, &p->found, ROUTE_CREATE);
 	if (r < 0)
 		return r;
 	r = entry_enter(p, c->name, &f, true, NULL, ret);

@@ -7,6 +7,7 @@
 #include "ops/entry.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
+#include "ops/refusal.h"
 #include "ops/reply.h"
 
 /* A new object, whatever its kind. */
@@ -33,6 +34,13 @@ static int make_object(struct place *p, const struct making *m, struct found *re
 	return change_mknod(v, p->path.buf, &p->found, m->name, mode, m->rdev, &m->who, ret);
 }
 
+static int refused(struct place *p, int r, const char *name)
+{
+	const char *path = r == -EROFS ? place_child_path(p, name) : NULL;
+
+	return path ? refusal_note(p->srv, r, path, &p->found, ROUTE_CREATE) : r;
+}
+
 static int make(struct server *srv, const struct making *m, struct fuse_entry_param *ret)
 {
 	cleanup_place struct place p = PLACE_INIT;
@@ -43,7 +51,7 @@ static int make(struct server *srv, const struct making *m, struct fuse_entry_pa
 		return -EPERM;
 	r = place_open(srv, m->dir, &p);
 	if (!r)
-		r = make_object(&p, m, &f);
+		r = refused(&p, make_object(&p, m, &f), m->name);
 	if (!r)
 		r = entry_enter(&p, m->name, &f, true, NULL, ret);
 	if (!r)
@@ -186,7 +194,7 @@ static int unlink_held(struct place *p, const char *name, struct node *n)
 	if (n)
 		table_changed(srv->table, n, NULL);
 	if (r < 0)
-		return r;
+		return refusal_note(srv, r, path, &f, ROUTE_REMOVE);
 	note_mark(srv, p->dir);
 	return 0;
 }
@@ -235,7 +243,7 @@ static int remove_dir(struct server *srv, uint64_t dir, const char *name)
 	path = place_child_path(&p, name);
 	r = path ? change_rmdir(srv->view, path, &f) : -ENOMEM;
 	if (r < 0)
-		return r;
+		return path ? refusal_note(srv, r, path, &f, ROUTE_REMOVE) : r;
 	table_removed(srv->table, p.dir, name, ORPHAN_OWN);
 	note_mark(srv, p.dir);
 	return 0;

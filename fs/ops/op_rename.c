@@ -14,6 +14,7 @@
 #include "ops/entry.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
+#include "ops/refusal.h"
 #include "ops/reply.h"
 
 /* One of the two names. */
@@ -304,7 +305,8 @@ static int rename_busy(struct renaming *rn)
 		r = rn->flags & RENAME_EXCHANGE ? follow_exchange(rn) : follow(rn, kept);
 	set_changing(rn, false);
 	give_back(rn);
-	return r;
+	r = refusal_note(rn->srv, r, rn->from.path, &rn->from.f, ROUTE_REMOVE);
+	return refusal_note(rn->srv, r, rn->to.path, &rn->to.place.found, ROUTE_CREATE);
 }
 
 static int rename_held(struct renaming *rn, uint64_t dir, uint64_t new_dir)

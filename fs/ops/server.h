@@ -67,6 +67,7 @@ struct server {
 	bool no_open;	       /* the kernel goes on when OPEN is unknown; set by INIT */
 	bool no_opendir;
 	_Atomic uint64_t requests[REQ_KINDS];
+	_Atomic int64_t refused_sec; /* when a refusal was last logged, monotonic; 0: never */
 
 	/* set by the daemon before the first request */
 	void (*on_init)(void *arg); /* the kernel has said hello */

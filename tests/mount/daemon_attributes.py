@@ -220,6 +220,8 @@ def git_is_read_only_and_readable():
     with view() as v:
         fails(errno.EROFS, v.write, '.git/x', 'x')
         fails(errno.EROFS, os.unlink, v.path('.git/HEAD'))
+        true("creation of '.git/x' refused: " in v.log(), f'the log names the rule: {v.log()}')
+        equal(v.log().count('refused'), 1, 'lines for two refusals at once')
         true(v.read('.git/HEAD').startswith(b'ref: '), 'HEAD')
         shutil.copytree(v.path('.git'), v.path('build/copy'), symlinks=True)
 
