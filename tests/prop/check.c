@@ -99,41 +99,21 @@ static bool is_type_of(unsigned char type, enum kind kind)
 								  : DT_REG);
 }
 
-/* No two directories have one number. */
-static bool check_dir_ino(struct check *c, const char *path, uint64_t ino)
+/* A directory's number is its own; a file's stays what it was. */
+static bool check_ino(struct check *c, const char *path, const struct shown *got, struct mdata *d)
 {
-	for (size_t i = 0; i < c->n_dirs; i++)
-		if (c->dirs[i] == ino)
-			return arena_fail(c->a, "%s: directory '%s' has another one's number %llu",
-					  c->where, path, (unsigned long long)ino);
-	if (c->n_dirs < sizeof(c->dirs) / sizeof(c->dirs[0]))
-		c->dirs[c->n_dirs++] = ino;
-	return true;
-}
-
-/* What the object's number comes from: of a merged directory, its lowest part. */
-static struct mdata *source_of_ino(const struct check *c, const char *path, const struct seen *s)
-{
-	unsigned i = c->a->m.n;
-
-	if (!mnode_is_dir(s->node))
-		return s->node->data;
-	while (!(s->parts & 1u << --i))
-		;
-	return model_in_layer(&c->a->m, i, path)->data;
-}
-
-/* A number stays what it was, as long as the object does not go to another layer. */
-static bool check_ino(struct check *c, const char *path, const struct shown *got,
-		      const struct seen *s)
-{
-	struct mdata *d;
-
-	if (got->kind == KIND_DIR && !check_dir_ino(c, path, got->ino))
-		return false;
-	if (c->dir >= 0 || got->kind == KIND_LINK)
+	if (got->kind == KIND_DIR) {
+		for (size_t i = 0; i < c->n_dirs; i++)
+			if (c->dirs[i] == got->ino)
+				return arena_fail(
+					c->a, "%s: directory '%s' has another one's number %llu",
+					c->where, path, (unsigned long long)got->ino);
+		if (c->n_dirs < sizeof(c->dirs) / sizeof(c->dirs[0]))
+			c->dirs[c->n_dirs++] = got->ino;
 		return true;
-	d = source_of_ino(c, path, s);
+	}
+	if (c->dir >= 0 || d->kind != KIND_FILE)
+		return true;
 	if (d->ino && d->ino != got->ino)
 		return arena_fail(c->a, "%s: '%s' has number %llu, not %llu as before", c->where,
 				  path, (unsigned long long)got->ino, (unsigned long long)d->ino);
@@ -153,9 +133,8 @@ static bool check_bytes(struct check *c, const char *path, const struct shown *g
 }
 
 static bool check_object(struct check *c, const char *path, const struct shown_name *listed,
-			 const struct seen *s)
+			 struct mdata *want)
 {
-	const struct mdata *want = s->node->data;
 	struct shown got;
 	int r = do_look(c, path, &got);
 
@@ -179,7 +158,7 @@ static bool check_object(struct check *c, const char *path, const struct shown_n
 		return arena_fail(c->a, "%s: '%s' has mtime %lld.%09ld, not %ld.%09ld", c->where,
 				  path, (long long)got.mtime.tv_sec, got.mtime.tv_nsec,
 				  want->mtime_sec, want->mtime_nsec);
-	return check_bytes(c, path, &got, want) && check_ino(c, path, &got, s);
+	return check_bytes(c, path, &got, want) && check_ino(c, path, &got, want);
 }
 
 static size_t names_of(const struct mnode *dir, char names[NAMES_MAX][NAME_SIZE])
@@ -214,7 +193,7 @@ static bool check_dir(struct check *c, const char *path, const struct seen *dir)
 			s = (struct seen){ .node = mnode_child(dir->node, want[i]) };
 		else if (model_lookup(&c->a->m, sub, &s) < 0)
 			return arena_fail(c->a, "the model lost '%s'", sub);
-		ok = check_object(c, sub, &got->v[i], &s);
+		ok = check_object(c, sub, &got->v[i], s.node->data);
 		if (ok && mnode_is_dir(s.node))
 			ok = check_dir(c, sub, &s);
 	}

@@ -5,7 +5,7 @@
  *     prop BACKEND SETUP [threads]
  *
  * SPECFS_SEED=n repeats a run, SPECFS_OPS=n says how many steps it has, SPECFS_KEEP keeps its
- * directories. A run that fails is cut down to the steps that matter, for SPECFS_SHRINK seconds, and printed.
+ * directories. A run that fails is cut down to the steps that matter and printed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,14 +40,14 @@ static int usage(const char *what)
 	return 2;
 }
 
-static int run_one(struct run *r, size_t n, unsigned shrink_sec)
+static int run_one(struct run *r, size_t n)
 {
 	bool ok = run_random(r, n);
 
 	if (!ok) {
 		fprintf(stderr, "step %zu: %s\n", r->n, r->fault);
 		if (r->n)
-			run_shrink(r, shrink_sec);
+			run_shrink(r, SHRINK_SEC);
 		run_print(r);
 	}
 	run_clear(r);
@@ -60,7 +60,6 @@ int main(int argc, char **argv)
 	uint32_t chosen = 1;
 	long long seed;
 	long long ops;
-	long long shrink;
 
 	if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "threads") != 0))
 		return usage("wrong arguments");
@@ -78,14 +77,13 @@ int main(int argc, char **argv)
 		return usage("no random numbers");
 	seed = number_of("SPECFS_SEED", chosen);
 	ops = number_of("SPECFS_OPS", r.be == &mount_backend ? OPS_MOUNT : OPS_VIEW);
-	shrink = number_of("SPECFS_SHRINK", SHRINK_SEC);
-	if (seed < 0 || ops <= 0 || shrink < 0)
-		return usage("SPECFS_SEED, SPECFS_OPS and SPECFS_SHRINK must be numbers");
+	if (seed < 0 || ops <= 0)
+		return usage("SPECFS_SEED and SPECFS_OPS must be numbers");
 	r.seed = (uint64_t)seed;
 	printf("SPECFS_SEED=%lld SPECFS_OPS=%lld %s %s %s%s\n", seed, ops, argv[0], argv[1],
 	       argv[2], argc == 4 ? " threads" : "");
 	fflush(stdout);
 	if (argc == 4)
 		return run_threads(r.setup, r.seed, (size_t)ops) ? 0 : 1;
-	return run_one(&r, (size_t)ops, (unsigned)shrink);
+	return run_one(&r, (size_t)ops);
 }

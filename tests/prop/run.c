@@ -109,14 +109,14 @@ static size_t replay(struct run *r, const struct op *ops, size_t n, bool look)
 }
 
 /* Leave out @len steps from @at on; true if it still fails. */
-static bool cut(struct run *r, size_t at, size_t len, struct op *buf, bool look)
+static bool cut(struct run *r, size_t at, size_t len, struct op *buf)
 {
 	size_t n = r->n - len;
 	size_t failed;
 
 	memcpy(buf, r->ops, at * sizeof(*buf));
 	memcpy(buf + at, r->ops + at + len, (r->n - at - len) * sizeof(*buf));
-	failed = replay(r, buf, n, look);
+	failed = replay(r, buf, n, false);
 	if (!failed)
 		return false;
 	memcpy(r->ops, buf, failed * sizeof(*buf));
@@ -130,7 +130,6 @@ void run_shrink(struct run *r, unsigned limit_sec)
 	char first[sizeof(r->fault)];
 	time_t end_at = time(NULL) + limit_sec;
 	size_t failed;
-	bool look;
 
 	memcpy(first, r->fault, sizeof(first));
 	failed = buf ? replay(r, r->ops, r->n, true) : 0;
@@ -139,15 +138,13 @@ void run_shrink(struct run *r, unsigned limit_sec)
 		return;
 	}
 	r->n = failed;
-	/* quicker, where the last look alone tells */
-	look = replay(r, r->ops, r->n, false) != r->n;
 	for (size_t len = r->n / 2; len && time(NULL) < end_at;) {
 		size_t before = r->n;
 
 		for (size_t at = r->n; at > 0 && time(NULL) < end_at;) {
 			at = at > len ? at - len : 0;
 			if (at + len < r->n)
-				(void)cut(r, at, len, buf, look);
+				(void)cut(r, at, len, buf);
 		}
 		if (len > 1 || r->n == before)
 			len /= 2;
