@@ -26,15 +26,14 @@ int scratch_settle_path(const char *path, struct diag *d, struct strbuf *ret)
 {
 	cleanup_free char *head = strdup(path);
 	cleanup_strbuf struct strbuf tail = STRBUF_INIT;
-	const char *rest = "";
 
 	if (!head)
 		return -ENOMEM;
 	for (char *cut = head + strlen(head); cut;) {
+		const char *rest = path + (cut - head);
 		cleanup_free char *real = NULL;
 
 		*cut = '\0';
-		rest = path + (cut - head);
 		real = realpath(*head ? head : *path == '/' ? "/" : ".", NULL);
 		if (real) {
 			int r = path_normalize(rest + strspn(rest, "/"), &tail);
