@@ -25,6 +25,12 @@ static void paths_add(struct paths *p, const char *path, bool is_dir)
 	p->is_dir[p->n++] = is_dir;
 }
 
+/* False if that is longer than a step's path may be. */
+static bool join(const char *path, const char *name, char ret[PATH_SIZE])
+{
+	return snprintf(ret, PATH_SIZE, "%s%s%s", path, *path ? "/" : "", name) < PATH_SIZE;
+}
+
 static void view_paths(const struct model *m, const char *path, const struct seen *dir,
 		       struct paths *p)
 {
@@ -35,8 +41,7 @@ static void view_paths(const struct model *m, const char *path, const struct see
 		char sub[PATH_SIZE];
 		struct seen s;
 
-		(void)snprintf(sub, sizeof(sub), "%s%s%s", path, *path ? "/" : "", names[i]);
-		if (model_lookup(m, sub, &s) < 0)
+		if (!join(path, names[i], sub) || model_lookup(m, sub, &s) < 0)
 			continue;
 		paths_add(p, sub, mnode_is_dir(s.node));
 		if (mnode_is_dir(s.node))
@@ -49,7 +54,8 @@ static void layer_paths(const struct mnode *dir, const char *path, struct paths 
 	for (const struct mnode *c = dir->child; c; c = c->next) {
 		char sub[PATH_SIZE];
 
-		(void)snprintf(sub, sizeof(sub), "%s%s%s", path, *path ? "/" : "", c->name);
+		if (!join(path, c->name, sub))
+			continue;
 		paths_add(p, sub, mnode_is_dir(c));
 		layer_paths(c, sub, p);
 	}
