@@ -40,6 +40,9 @@
 	{ "allow_other", 0, OPTION_FLAG, .help = "let other users in", MOUNT_FIELD(allow_other) }, \
 	{ "allow_root", 0, OPTION_FLAG, .help = "let root in", MOUNT_FIELD(allow_root) },          \
 	{ "noexec", 0, OPTION_FLAG, .help = "run no program from the view", MOUNT_FIELD(noexec) }, \
+	{ "io_uring", 0, OPTION_FLAG,                                                              \
+	  .help = "take requests over io_uring (libfuse 3.18, Linux 6.14)",                        \
+	  MOUNT_FIELD(io_uring) },                                                                 \
 	{ "max_threads", 0, OPTION_UINT, "N", .fallback = "by the number of CPUs", .max = 1024,    \
 	  .help = "how many threads answer", MOUNT_FIELD(max_threads) },                           \
 	{ "debug", 0, OPTION_FLAG, .help = "log every request", MOUNT_FIELD(debug) },              \

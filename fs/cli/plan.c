@@ -78,6 +78,7 @@ static int set_session(const struct mount_args *a, struct plan *p)
 	s->allow_other = a->allow_other;
 	s->allow_root = a->allow_root;
 	s->noexec = a->noexec;
+	s->io_uring = a->io_uring;
 	s->max_threads = a->max_threads;
 	s->debug_fuse = a->debug;
 	s->mounted_fd = -1;

@@ -28,6 +28,7 @@ struct mount_args {
 	bool allow_other;
 	bool allow_root;
 	bool noexec;
+	bool io_uring;
 	bool debug;
 	bool remount;
 	bool over_root; /* `specfs run` */

@@ -136,6 +136,7 @@ static int status(const struct session *s, struct strbuf *ret)
 	json_object_set_new(j, "scratch_all", json_boolean(v->scratch_all));
 	json_object_set_new(j, "recovered", json_integer((json_int_t)v->n_recovered));
 	json_object_set_new(j, "threads", json_integer((json_int_t)s->limits.threads));
+	json_object_set_new(j, "transport", json_string(s->io_uring ? "io_uring" : "device"));
 	json_object_set_new(j, "layers", layers_json(&v->stack));
 	json_object_set_new(j, "cache", caches_json(s));
 	json_object_set_new(j, "requests", requests_json(s->srv));

@@ -19,6 +19,7 @@
 #include "daemon/mounted.h"
 #include "daemon/socket.h"
 #include "daemon/stop.h"
+#include "daemon/uring.h"
 
 /* The last line that libfuse said: why it could not mount. */
 static char said[256];
@@ -122,6 +123,8 @@ static int make_options(const struct session *s, const struct session_options *o
 		strbuf_adds(sb, ",noexec");
 	if (o->readonly)
 		strbuf_adds(sb, ",ro");
+	if (o->io_uring)
+		strbuf_adds(sb, ",io_uring");
 	return strbuf_failed(sb);
 }
 
@@ -158,10 +161,11 @@ static void config_of(const struct session_options *o, struct server_config *ret
 }
 
 /* The kernel has said hello: requests are answered from now on. */
-static void tell_ready(void *arg)
+static void tell_ready(void *arg, const struct fuse_conn_info *conn)
 {
 	struct session *s = arg;
 
+	s->io_uring = s->io_uring && uring_is_on(conn);
 	if (s->ready_fd < 0)
 		return;
 	if (write(s->ready_fd, "", 1) != 1)
@@ -282,9 +286,12 @@ int session_new(struct view *v, const struct session_options *o, struct diag *d,
 	s->cache = o->cache;
 	s->ttl_sec = o->ttl_sec;
 	s->readonly = o->readonly;
+	s->io_uring = o->io_uring;
 	s->ready_fd = -1;
 	clock_gettime(CLOCK_REALTIME, &s->started);
-	r = o->mounted_fd < 0 ? check_device(d) : 0;
+	r = o->io_uring ? uring_check(d) : 0;
+	if (!r && o->mounted_fd < 0)
+		r = check_device(d);
 	if (!r && o->mounted_fd < 0)
 		r = check_helper(d);
 	if (r < 0)

@@ -26,6 +26,7 @@ struct session_options {
 	bool allow_other;
 	bool allow_root;
 	bool noexec;                    /* no program may be run from the view */
+	bool io_uring;                  /* requests come over io_uring, not by reading the device */
 	unsigned max_threads;           /* 0: chosen from the number of CPUs */
 	bool debug_fuse;                /* libfuse prints every request to stderr */
 	const char *source;             /* first field of the mount table */
@@ -49,7 +50,7 @@ int session_open_device(struct diag *d);
  * The mount exists afterwards, but nobody answers before session_loop(). A mount that was made in
  * another namespace is taken over with its descriptor, @o->mounted_fd; it is not looked for in the
  * mount table and never unmounted by path. Returns 0, -ENOENT or -EACCES (no /dev/fuse, with what
- * to do in @d), or what mounting gave.
+ * to do in @d), -EOPNOTSUPP (no io_uring, likewise), or what mounting gave.
  */
 int session_new(struct view *v, const struct session_options *o, struct diag *d,
 		struct session **ret);

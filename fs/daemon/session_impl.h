@@ -22,6 +22,7 @@ struct session {
 	enum cache_mode cache;
 	double ttl_sec;
 	bool readonly;
+	_Atomic bool io_uring; /* asked for, and from INIT on: agreed to by the kernel */
 	struct socket_server *socket; /* while the loop runs; NULL without one */
 	struct inval *inval; /* CACHE_AUTO, if something can be watched; else NULL */
 	bool mounted; /* by us, in our own mount namespace */

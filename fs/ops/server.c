@@ -197,7 +197,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	conn->max_background = MAX_BACKGROUND;
 	conn->congestion_threshold = MAX_BACKGROUND * 3 / 4;
 	if (srv->on_init)
-		srv->on_init(srv->arg);
+		srv->on_init(srv->arg, conn);
 }
 
 const struct fuse_lowlevel_ops server_ops = {

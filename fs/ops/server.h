@@ -70,7 +70,8 @@ struct server {
 	_Atomic int64_t refused_sec; /* when a refusal was last logged, monotonic; 0: never */
 
 	/* set by the daemon before the first request */
-	void (*on_init)(void *arg); /* the kernel has said hello */
+	/* the kernel has said hello */
+	void (*on_init)(void *arg, const struct fuse_conn_info *conn);
 	int (*content)(void *arg, const char *name, struct strbuf *ret);
 	/* append the content of .specfs/@name; -ENOENT */
 
