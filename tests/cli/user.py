@@ -12,10 +12,10 @@ sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'mount', 'li
 
 from checks import Skip, need_namespace, need_program, read_file, run
 from mounted import equal, is_mounted, main, need_fuse, true
-from workplace import Workplace, kill, run_again_privately
+from private import NOBODY, OPEN_DEVICE, run_again_privately
+from workplace import Workplace, kill
 
 TREE = {'a': 'x\n', '.gitignore': '*.o\n'}
-NOBODY = 65534
 
 
 class UserPlace(Workplace):
@@ -166,9 +166,7 @@ def scratch_is_for_its_owner():
         equal(os.stat(scratch + '/lock').st_mode & 0o077, 0, 'rights of others on its lock')
 
 
-# a device that others may open, as it is on most machines
-run_again_privately('mount -t tmpfs none /mnt && mknod -m 666 /mnt/fuse c 10 229 &&'
-                    ' mount --bind /mnt/fuse /dev/fuse')
+run_again_privately(OPEN_DEVICE)
 main(mount_look_unmount, a_dead_one_is_cleared_away_and_recovered,
      what_is_saved_to_a_dead_view_fails, options_that_need_root_are_told,
      a_device_that_is_closed_to_users_is_told, a_missing_mount_table_is_told,

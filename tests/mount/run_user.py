@@ -8,12 +8,12 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'cli', 'lib')]
+sys.path.insert(0, os.path.join(HERE, 'lib'))
 
 from checks import Skip
 from mounted import equal, main, read_file, true
+from private import OPEN_DEVICE, run_again_privately
 from runplace import MARKER, Place
-from workplace import run_again_privately
 
 CLONE_NEWUSER = 0x10000000
 ALL_IDS = b'0 0 4294967295\n'
@@ -104,8 +104,6 @@ def without_user_namespaces(call):
     equal(os.waitpid(pid, 0)[1], 0, 'status of what ran without user namespaces')
 
 
-# a device that others may open, as it is on most machines
-run_again_privately('mount -t tmpfs none /mnt && mknod -m 666 /mnt/fuse c 10 229 &&'
-                    ' mount --bind /mnt/fuse /dev/fuse')
+run_again_privately(OPEN_DEVICE)
 main(the_view_is_at_root_itself, writes_and_git_work, who_stays_behind_keeps_the_view,
      a_closed_device_is_told, user_namespaces_that_are_off_are_told)

@@ -10,33 +10,11 @@ import json
 import os
 import select
 import signal
-import sys
 import tempfile
 
-from checks import clean_env, equal, has_namespaces, run, true, wait_for
+from checks import clean_env, equal, run, true, wait_for
 from mounted import binary, commit_all, copy_tree, detach, make_tree, remove_tree, temp_base
-
-
-def run_again_privately(setup):
-    """Root only: run this test again in a mount namespace of its own, after shell text @setup.
-
-    Returns where that cannot be had, and in the second run.  The namespace is without the views of
-    other tests, which it would keep mounted when they end.
-    """
-    if os.environ.get('SPECFS_TEST_PRIVATE'):
-        drop_views()
-    elif has_namespaces():
-        os.execvpe('unshare', ['unshare', '-m', 'sh', '-ec', setup + '\nexec "$0" -B "$@"',
-                               sys.executable, *sys.argv],
-                   {**os.environ, 'SPECFS_TEST_PRIVATE': '1'})
-
-
-def drop_views():
-    """Unmount, in this namespace, every view that came with it."""
-    with open('/proc/self/mountinfo', encoding='utf-8', errors='surrogateescape') as f:
-        at = [unescape(line.split(' ')[4]) for line in f if ' - fuse.specfs ' in line]
-    for view in reversed(at):
-        run(['umount', '-l', view])
+from private import unescape
 
 
 class Workplace:
@@ -127,11 +105,6 @@ def link_text(path):
         return os.readlink(path)
     except OSError:
         return ''
-
-
-def unescape(text):
-    return text.encode('utf-8', 'surrogateescape').decode('unicode_escape').encode(
-        'latin-1').decode('utf-8', 'surrogateescape')
 
 
 def kill(pid):

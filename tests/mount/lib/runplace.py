@@ -10,8 +10,8 @@ import subprocess
 
 from checks import Skip, clean_env, equal, need_namespace, need_program, run, wait_for
 from mounted import View, is_mounted
+from private import NOBODY
 
-NOBODY = 65534
 MARKER = 'python/triton/FLAGTREE_BACKEND'
 
 

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""A mount namespace for a test alone, and going on as an ordinary user there."""
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+
+from checks import Skip, has_namespaces, run, true
+from mounted import HERE, SKIP, binary, need_fuse, remove_tree, temp_base
+
+NOBODY = 65534
+# a device that others may open, as it is on most machines
+OPEN_DEVICE = ('mount -t tmpfs none /mnt && mknod -m 666 /mnt/fuse c 10 229 &&'
+               ' mount --bind /mnt/fuse /dev/fuse')
+
+
+def unescape(text):
+    """A path as /proc/self/mountinfo writes it."""
+    return text.encode('utf-8', 'surrogateescape').decode('unicode_escape').encode(
+        'latin-1').decode('utf-8', 'surrogateescape')
+
+
+def run_again_privately(setup):
+    """Root only: run this test again in a mount namespace of its own, after shell text @setup.
+
+    Returns where that cannot be had, and in the second run.  The namespace is without the views of
+    other tests, which it would keep mounted when they end.
+    """
+    if os.environ.get('SPECFS_TEST_PRIVATE'):
+        drop_views()
+    elif has_namespaces():
+        os.execvpe('unshare', ['unshare', '-m', 'sh', '-ec', setup + '\nexec "$0" -B "$@"',
+                               sys.executable, *sys.argv],
+                   {**os.environ, 'SPECFS_TEST_PRIVATE': '1'})
+
+
+def views():
+    """Mountpoints of the views that are mounted in this namespace."""
+    with open('/proc/self/mountinfo', encoding='utf-8', errors='surrogateescape') as f:
+        return [unescape(line.split(' ')[4]) for line in f if ' - fuse.specfs ' in line]
+
+
+def drop_views():
+    """Unmount, in this namespace, every view that came with it."""
+    for view in reversed(views()):
+        p = run(['umount', '-l', view], ok=None)
+        # it goes by itself when its mountpoint is removed elsewhere
+        true(p.returncode == 0 or view not in views(), f'{view} is unmounted: {p.stderr}')
+
+
+def _copy_program():
+    """The build directory and the profiles may be closed to others."""
+    tmp = tempfile.mkdtemp(prefix='specfs-user-', dir=temp_base())
+    os.environ['SPECFS_BIN'] = shutil.copy(binary(), os.path.join(tmp, 'program'))
+    profiles = os.environ.get('SPECFS_PROFILE_DIR') or os.path.join(
+        HERE, '..', '..', '..', 'config')
+    os.environ['SPECFS_PROFILE_DIR'] = shutil.copytree(profiles, os.path.join(tmp, 'profiles'))
+    for base, dirs, files in os.walk(tmp):
+        for name in [base] + [os.path.join(base, n) for n in dirs + files]:
+            os.chown(name, NOBODY, NOBODY)
+    atexit.register(remove_tree, tmp)
+
+
+def as_asked():
+    """With the word `user` on the command line, go on as an ordinary user; call it before main().
+
+    Exits with the status of a skipped test where such a user cannot mount.
+    """
+    if sys.argv[1:] != ['user']:
+        return
+    if os.geteuid() == 0:
+        run_again_privately(OPEN_DEVICE)
+        _copy_program()
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+        os.chdir(temp_base())
+        os.environ['HOME'] = temp_base()
+    try:
+        need_fuse()
+    except Skip as e:
+        print(f'skip  as an ordinary user: {e}', flush=True)
+        sys.exit(SKIP)
