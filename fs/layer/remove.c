@@ -17,6 +17,17 @@
 #include "layer/listing.h"
 #include "layer/whiteout.h"
 
+/* Add the line. One for a directory hides directories only: a file below takes another one. */
+static int add_line(struct view *v, const char *path, const char *rel, bool is_dir, unsigned spec)
+{
+	int r = hide_add(v->stack.hides[spec], rel, is_dir);
+
+	if (r < 0 || !is_dir)
+		return r;
+	r = stack_has_below(&v->stack, path, spec);
+	return r <= 0 ? r : hide_add(v->stack.hides[spec], rel, false);
+}
+
 int remove_hide(struct view *v, const char *path, bool is_dir, unsigned spec)
 {
 	const struct layer *l = &v->stack.layers[spec];
@@ -27,14 +38,14 @@ int remove_hide(struct view *v, const char *path, bool is_dir, unsigned spec)
 
 	if (rule_place(l->rule, path, &rel) != RULE_INSIDE || !*rel || strchr(rel, '\n'))
 		return whiteout_put(v, path);
-	r = hide_add(v->stack.hides[spec], rel, is_dir);
+	r = add_line(v, path, rel, is_dir, spec);
 	if (r != -ENOENT)
 		return r;
 	fd = copyup_parents(v, path, spec, &name); /* the spec directory itself is missing */
 	if (fd < 0)
 		return fd;
 	close(fd);
-	return hide_add(v->stack.hides[spec], rel, is_dir);
+	return add_line(v, path, rel, is_dir, spec);
 }
 
 int remove_hide_below(struct view *v, const char *path, bool is_dir, unsigned layer,

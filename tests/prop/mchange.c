@@ -56,22 +56,31 @@ void model_take_scratch(struct model *m, const char *path)
 		mnode_drop(mnode_parent(m->layers[0].root, path), path_base(path));
 }
 
-void model_hide(struct model *m, const char *path, bool is_dir, unsigned spec)
+static void add_line(struct mlayer *l, const char *rel, bool is_dir)
 {
-	struct mlayer *l = &m->layers[spec];
-	const char *rel = model_below_at(m, spec, path);
 	char line[PATH_SIZE + 2];
 
-	if (!*rel) {
-		model_whiteout(m, path);
-		return;
-	}
 	if (glob_covers(&l->hide, rel, is_dir))
 		return;
 	(void)snprintf(line, sizeof(line), "/%s%s", rel, is_dir ? "/" : "");
 	if (strv_add(&l->hide, line) < 0)
 		abort();
 	l->has_hide = true;
+}
+
+void model_hide(struct model *m, const char *path, bool is_dir, unsigned spec)
+{
+	struct mlayer *l = &m->layers[spec];
+	const char *rel = model_below_at(m, spec, path);
+
+	if (!*rel) {
+		model_whiteout(m, path);
+		return;
+	}
+	add_line(l, rel, is_dir);
+	/* the name must be gone: a line for a directory hides no file */
+	if (is_dir && model_has_below(m, path, spec))
+		add_line(l, rel, false);
 }
 
 bool model_hide_below(struct model *m, const char *path, bool is_dir, unsigned layer)

@@ -270,6 +270,23 @@ static void directory_of_the_profile_keeps_its_number(void **state)
 	assert_int_equal(vf_look(f, "py/tools").st.st_ino, links);
 }
 
+static void directory_over_a_file_leaves_no_file_behind(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp, "trunk/lib/d=file", "trunk/lib/e=file", "trunk/spec/b/lib/d/",
+		  "trunk/spec/b/lib/e/", NULL);
+	vf_open(f, "b");
+	assert_int_equal(vf_rmdir(f, "lib/d"), 0);
+	assert_string_equal(vf_text(f, "lib/d"), "ENOENT");
+	assert_int_equal(vf_rename(f, "lib/e", "lib/n", 0), 0);
+	assert_string_equal(vf_text(f, "lib/e"), "ENOENT");
+	assert_string_equal(vf_names(f, "lib"), "n");
+	assert_string_equal(vf_on_disk(f, "trunk/lib/d"), "file");
+	vf_remount(f);
+	assert_string_equal(vf_names(f, "lib"), "n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +303,7 @@ int main(void)
 		TEST(trunk_directory_goes_with_the_links_in_it),
 		TEST(spec_directory_goes_with_the_links_in_it),
 		TEST(directory_of_the_profile_keeps_its_number),
+		TEST(directory_over_a_file_leaves_no_file_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
