@@ -100,12 +100,6 @@ static int move(struct move *m, const struct found *to_parent)
 	return r;
 }
 
-/* May its layer move the directory by itself? */
-static bool is_of_one_layer(const struct move *m)
-{
-	return !(m->from_f->parts & ~(UINT64_C(1) << m->remove.layer | 1));
-}
-
 /* Replace an empty directory: it goes first, and comes back if the rename fails. */
 static int move_over_dir(struct move *m, const struct found *to_f, const struct found *to_parent)
 {
@@ -117,8 +111,8 @@ static int move_over_dir(struct move *m, const struct found *to_f, const struct 
 
 	if (!r)
 		r = route_existing(m->v, m->from, m->from_f, ROUTE_REMOVE, &m->remove);
-	if (!r && !(m->remove.in_place && is_of_one_layer(m)))
-		r = move_check(m);
+	if (!r)
+		r = move_check(m); /* nothing must be refused once it is gone */
 	if (!r)
 		r = change_rmdir(m->v, m->to, to_f);
 	if (r < 0)

@@ -121,6 +121,18 @@ struct list {
 	size_t n;
 };
 
+/* Does a rule deny the removal of anything in it? */
+static int check_removable(const struct moving *mv, const char *path, const struct seen *s)
+{
+	struct mcopies c = { .n = 0 };
+	struct mnode *n = NULL;
+	int r = copy_visible(mv, path, s, &c, &n);
+
+	free(c.v);
+	mnode_free(n);
+	return r;
+}
+
 static void list_own(const struct moving *mv, const char *path, const struct seen *s,
 		     unsigned layer, struct list *l)
 {
@@ -287,6 +299,8 @@ static int try_replacing(struct moving *mv, unsigned flags)
 	}
 	free(c.v);
 	r = judge(&try, flags, &dir, &there, &exists);
+	if (!r)
+		r = check_removable(&try, try.from, &try.s);
 	if (!r)
 		r = carry_out(&try, &dir, &there);
 	model_clear(&trial);

@@ -261,12 +261,15 @@ static void directory_with_a_denied_name_stays_and_leaves_no_trace(void **state)
 	tree_make(f->tmp,
 		  "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
 		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\n"
-		  "[write]\nkeep = deny\n@mapped = spec\n",
+		  "[write]\nkeep = deny\n@backend = owner\n@mapped = spec\n",
 		  "trunk/lib/d/in/keep=keep", "trunk/lib/e/f=f", "trunk/lib/e/empty/",
-		  "trunk/spec/b/lib/x=x", NULL);
-	vf_open(f, "b");
+		  "trunk/spec/b/lib/x=x", "trunk/spec/c/lib/low/keep=keep", NULL);
+	vf_open(f, "b,c");
 	assert_int_equal(vf_rename(f, "lib/d", "lib/e/t", 0), -EROFS);
 	assert_int_equal(vf_rename(f, "lib/d", "lib/e/empty", 0), -EROFS);
+	/* the lower backend's own rename would do, but the place is the higher one's */
+	assert_int_equal(vf_rename(f, "lib/low", "lib/e/empty", 0), -EROFS);
+	assert_string_equal(vf_text(f, "lib/low/keep"), "keep");
 	assert_string_equal(vf_text(f, "lib/d/in/keep"), "keep");
 	assert_string_equal(vf_names(f, "lib/e"), "empty f");
 	assert_string_equal(vf_on_disk(f, "trunk/spec/b/lib/.specfs-hide"), "-");
