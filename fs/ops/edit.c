@@ -215,7 +215,9 @@ static int prepare_named(struct server *srv, struct node *n, off_t keep, struct 
 		return refusal_note(srv, r, path, ret, ROUTE_EDIT);
 	if (n->type != S_IFDIR && !object_same(&ret->obj, &before.obj))
 		drop_old(srv, n);
-	table_add_part(srv->table, p.dir, ret->layer);
+	place_add_part(srv, p.dir, ret->layer);
+	if (n->type == S_IFDIR)
+		place_add_part(srv, n, ret->layer);
 	return 0;
 }
 

@@ -52,7 +52,7 @@ static int create_held(struct place *p, const struct creation *c, struct fuse_en
 	r = entry_enter(p, c->name, &f, true, NULL, ret);
 	if (r < 0)
 		return r;
-	table_add_part(srv->table, p->dir, f.layer);
+	place_add_part(srv, p->dir, f.layer);
 	r = server_node(srv, ret->ino, &n);
 	/* the descriptor can write even if the mode says that nobody may */
 	if (!r)

@@ -55,7 +55,7 @@ static int make(struct server *srv, const struct making *m, struct fuse_entry_pa
 	if (!r)
 		r = entry_enter(&p, m->name, &f, true, NULL, ret);
 	if (!r)
-		table_add_part(srv->table, p.dir, f.layer);
+		place_add_part(srv, p.dir, f.layer);
 	return r;
 }
 
@@ -125,7 +125,7 @@ static int link_held(struct place *p, struct node *n, const char *name,
 	}
 	r = entry_enter(p, name, &made, true, n, ret);
 	if (!r)
-		table_add_part(srv->table, p->dir, made.layer);
+		place_add_part(srv, p->dir, made.layer);
 	return r;
 }
 

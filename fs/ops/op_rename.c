@@ -168,9 +168,9 @@ static bool is_plain_move(const struct found *was, const struct found *now)
 
 static void note_parts(struct server *srv, struct node *dir, const struct found *f)
 {
-	table_add_part(srv->table, dir, f->layer);
+	place_add_part(srv, dir, f->layer);
 	for (uint64_t left = f->parts; left; left &= left - 1)
-		table_add_part(srv->table, dir, (unsigned)__builtin_ctzll(left));
+		place_add_part(srv, dir, (unsigned)__builtin_ctzll(left));
 	if (srv->view->stack.layers[0].kind == LAYER_SCRATCH)
 		table_add_part(srv->table, dir, 0);
 }

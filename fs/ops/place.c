@@ -83,6 +83,32 @@ int place_open_parent(struct server *srv, struct node *n, struct place *ret,
 	return open_node(ret);
 }
 
+/* Open the directory, so that all of its parts are watched. */
+static int watch_parts(struct server *srv, const struct node *dir)
+{
+	cleanup_place struct place p = PLACE_INIT;
+
+	return place_open_held(srv, dir->id, &p);
+}
+
+void place_add_part(struct server *srv, struct node *dir, unsigned layer)
+{
+	struct node *n = node_ref(dir);
+
+	table_add_part(srv->table, dir, layer);
+	while (n && srv->on_dir && layer && !(atomic_load(&n->watched) & UINT64_C(1) << layer)) {
+		cleanup_strbuf struct strbuf path = STRBUF_INIT;
+		struct node *above = NULL;
+
+		/* without a watch the next look at it sets one; above the root there is nothing */
+		if (watch_parts(srv, n) == 0)
+			(void)table_place(srv->table, n, &path, &above);
+		node_unref(n);
+		n = above;
+	}
+	node_unref(n);
+}
+
 void place_close(struct place *p)
 {
 	if (!p->srv)

@@ -52,6 +52,14 @@ static inline void cleanup_place_p(struct place *p)
 
 #define cleanup_place CLEANUP(cleanup_place_p)
 
+/**
+ * place_add_part - our own change may have given @dir, and directories above it, a part in @layer
+ *
+ * What the kernel keeps of them stays true, so that nobody need ask again: a new part is opened,
+ * and so watched, now. The caller holds the tree.
+ */
+void place_add_part(struct server *srv, struct node *dir, unsigned layer);
+
 /** place_child - what the directory shows under a name; as stack_child() */
 int place_child(struct place *p, const char *name, struct found *ret);
 

@@ -2,7 +2,7 @@
 """A spec directory is seen at two places of the view: what is changed at one shows at the other."""
 import os
 
-from mounted import View, equal, main, read_file, true, wait_for
+from mounted import View, equal, main, read_file, run, true, wait_for
 
 MAPPED = 'python/triton/language'
 SPEC = 'third_party/mthreads/spec/triton/language'
@@ -91,5 +91,21 @@ def a_new_directory_of_a_spec_shows_too():
         wait_for(lambda: listed(v, f'{MAPPED}/sub/deep/y.py'), 'and the other way')
 
 
+def directories_show_what_is_made_in_the_parts_that_a_change_gave_them():
+    with View({'lib/d/old': ''}, opts=['-o', 'write=owner'], mount=False) as v:
+        over = os.path.join(v.tmp, 'over')
+        os.mkdir(over)
+        v.opts += ['-l', over]
+        v.mount()
+        true(not v.exists('lib/new'), 'not there yet')
+        with open(v.path('lib/d/mine'), 'wb') as f:
+            f.write(b'mine')
+        true(os.path.exists(os.path.join(over, 'lib/d/mine')), 'it makes directories')
+        os.mkdir(os.path.join(over, 'lib/new'))
+        run([v.bin, 'sync', v.mnt], env=v.env)
+        true(v.exists('lib/new') and listed(v, 'lib/new'), 'made in the part that was made')
+
+
 main(content_is_one, names_are_the_same, an_edit_that_becomes_a_specialization_shows_where_it_lies,
-     removing_a_specialization_and_more, a_new_directory_of_a_spec_shows_too)
+     removing_a_specialization_and_more, a_new_directory_of_a_spec_shows_too,
+     directories_show_what_is_made_in_the_parts_that_a_change_gave_them)
