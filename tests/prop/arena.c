@@ -33,6 +33,7 @@ bool arena_fail(struct arena *a, const char *fmt, ...)
 
 	if (*a->fault)
 		return false;
+	a->fault_kind = fmt;
 	va_start(ap, fmt);
 	(void)vsnprintf(a->fault, sizeof(a->fault), fmt, ap);
 	va_end(ap);

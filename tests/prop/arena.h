@@ -16,6 +16,7 @@ struct arena {
 	char suffix; /* of names at the top */
 	struct model m;
 	char fault[FAULT_SIZE]; /* what is wrong; "" so far */
+	const char *fault_kind; /* its text, without what is filled in */
 };
 
 void arena_init(struct arena *a, struct site *s, const struct backend *be, unsigned number);

@@ -6,6 +6,7 @@
 #ifndef SPECFS_PROP_OP_H
 #define SPECFS_PROP_OP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -41,6 +42,7 @@ struct op {
 	unsigned flags;
 	long offset;
 	char data[TEXT_SIZE];
+	bool look; /* compare everything afterwards */
 };
 
 /** op_mtime - the nanoseconds that go with OP_UTIMENS's seconds */

@@ -33,11 +33,11 @@ static bool remount(struct arena *a)
 	return r < 0 ? arena_fail(a, "opening the view again: %s", strerrorname_np(-r)) : true;
 }
 
-static bool do_op(struct arena *a, const struct op *o, bool look)
+static bool do_op(struct arena *a, const struct op *o)
 {
 	bool ok = o->kind == OP_REMOUNT ? remount(a) : arena_step(a, o);
 
-	if (ok && (look || o->kind == OP_REMOUNT || (a->be->lags && o->layer != IN_VIEW)))
+	if (ok && (o->look || o->kind == OP_REMOUNT || (a->be->lags && o->layer != IN_VIEW)))
 		ok = check(a);
 	return ok;
 }
@@ -61,6 +61,7 @@ static bool begin(struct run *r, struct site *s, struct arena *a)
 static void end(struct run *r, struct site *s, struct arena *a)
 {
 	(void)snprintf(r->fault, sizeof(r->fault), "%s", a->fault);
+	r->fault_kind = a->fault_kind;
 	r->be->stop(s);
 	arena_clear(a);
 	site_remove(s);
@@ -84,14 +85,15 @@ bool run_random(struct run *r, size_t n)
 			gen_next(&g, &a, o);
 		else
 			*o = (struct op){ .kind = OP_REMOUNT, .layer = IN_VIEW };
-		ok = do_op(&a, o, r->n == n || !rng_below(&when, 3));
+		o->look = r->n == n || !rng_below(&when, 3);
+		ok = do_op(&a, o);
 	}
 	end(r, &s, &a);
 	return ok;
 }
 
-/* Do given steps, with a look after each or after the last; how many it took to fail, or 0. */
-static size_t replay(struct run *r, const struct op *ops, size_t n, bool look)
+/* Do given steps; how many it took to fail, or 0. */
+static size_t replay(struct run *r, const struct op *ops, size_t n)
 {
 	struct arena a;
 	struct site s;
@@ -100,28 +102,43 @@ static size_t replay(struct run *r, const struct op *ops, size_t n, bool look)
 
 	if (!begin(r, &s, &a))
 		return 0;
-	while (ok && i < n) {
-		ok = do_op(&a, &ops[i], look || i + 1 == n);
-		i++;
-	}
+	while (ok && i < n)
+		ok = do_op(&a, &ops[i++]);
 	end(r, &s, &a);
 	return ok ? 0 : i;
 }
 
-/* Leave out @len steps from @at on; true if it still fails. */
-static bool cut(struct run *r, size_t at, size_t len, struct op *buf)
+/* Take the first @n steps of @ops for the run's if they fail as its own did. */
+static void try_steps(struct run *r, struct op *ops, size_t n)
 {
-	size_t n = r->n - len;
+	const char *kind = r->fault_kind;
 	size_t failed;
 
+	if (n)
+		ops[n - 1].look = true;
+	failed = replay(r, ops, n);
+	if (failed && r->fault_kind == kind) {
+		memcpy(r->ops, ops, failed * sizeof(*ops));
+		r->n = failed;
+	}
+	r->fault_kind = kind;
+}
+
+/* Leave out @len steps from @at on, if it can be. */
+static void cut(struct run *r, size_t at, size_t len, struct op *buf)
+{
 	memcpy(buf, r->ops, at * sizeof(*buf));
 	memcpy(buf + at, r->ops + at + len, (r->n - at - len) * sizeof(*buf));
-	failed = replay(r, buf, n, false);
-	if (!failed)
-		return false;
-	memcpy(r->ops, buf, failed * sizeof(*buf));
-	r->n = failed;
-	return true;
+	try_steps(r, buf, r->n - len);
+}
+
+/* Look at the last step alone, if that shows it: it is quicker. */
+static void look_less(struct run *r, struct op *buf)
+{
+	memcpy(buf, r->ops, r->n * sizeof(*buf));
+	for (size_t i = 0; i < r->n; i++)
+		buf[i].look = false;
+	try_steps(r, buf, r->n);
 }
 
 void run_shrink(struct run *r, unsigned limit_sec)
@@ -129,27 +146,25 @@ void run_shrink(struct run *r, unsigned limit_sec)
 	cleanup_free struct op *buf = calloc(r->n, sizeof(*buf));
 	char first[sizeof(r->fault)];
 	time_t end_at = time(NULL) + limit_sec;
-	size_t failed;
 
 	memcpy(first, r->fault, sizeof(first));
-	failed = buf ? replay(r, r->ops, r->n, true) : 0;
-	if (!failed) { /* it depends on when it was looked at, or on something outside */
+	if (!buf || !replay(r, r->ops, r->n)) { /* it depends on something outside */
 		memcpy(r->fault, first, sizeof(first));
 		return;
 	}
-	r->n = failed;
+	look_less(r, buf);
 	for (size_t len = r->n / 2; len && time(NULL) < end_at;) {
 		size_t before = r->n;
 
 		for (size_t at = r->n; at > 0 && time(NULL) < end_at;) {
 			at = at > len ? at - len : 0;
 			if (at + len < r->n)
-				(void)cut(r, at, len, buf);
+				cut(r, at, len, buf);
 		}
 		if (len > 1 || r->n == before)
 			len /= 2;
 	}
-	(void)replay(r, r->ops, r->n, true);
+	(void)replay(r, r->ops, r->n);
 }
 
 void run_print(const struct run *r)

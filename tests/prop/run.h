@@ -15,6 +15,7 @@ struct run {
 	struct op *ops; /* as they were done */
 	size_t n;
 	char fault[FAULT_SIZE]; /* of the last step done; "" if all went well */
+	const char *fault_kind;
 };
 
 /** run_random - do @n random steps; true if all went well */
