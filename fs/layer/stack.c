@@ -315,11 +315,11 @@ static int conclude(struct search *s, const struct dirset *dir, struct found *re
 		s->f.st.st_gid = s->st->root_st.st_gid;
 		s->f.st.st_mode |= S_IWUSR;
 	}
-	if (s->n_disk) {
+	if (s->n_disk)
 		merge_times(&s->f.st, &s->times);
-		if (s->n_disk > 1)
-			s->f.st.st_nlink = 1;
-	}
+	/* a layer counts its own sub-directories; 1 means "not counted" */
+	if (s->n_disk > 1 || s->f.parts & s->places)
+		s->f.st.st_nlink = 1;
 	*ret = s->f;
 	return 0;
 }
