@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "daemon/refresh.h"
 #include "layer/workdir.h"
+#include "ops/growth.h"
 
 enum {
 	QUEUE_MAX = 1 << 16,    /* events waiting; more than that count as lost */
@@ -35,6 +36,8 @@ struct pending {
 /* A node whose pages are to go. */
 struct page_job {
 	uint64_t id;
+	fuse_req_t *waiting; /* GETATTR requests, replied to after that */
+	size_t n_waiting;
 	struct page_job *next;
 	UT_hash_handle hh;
 };
@@ -98,24 +101,25 @@ void inval_listing(struct inval *i, uint64_t id)
 	log_debug("inval", "listing %llu", (unsigned long long)id);
 }
 
-/* Queue the pages of a node; the lock is held. */
-static void push_pages(struct inval *i, uint64_t id)
+/* Queue the pages of a node; the lock is held. Returns NULL if memory is short. */
+static struct page_job *push_pages(struct inval *i, uint64_t id)
 {
 	struct page_job *j;
 
 	HASH_FIND(hh, i->pages_by_id, &id, sizeof(id), j);
 	if (j)
-		return;
+		return j;
 	j = calloc(1, sizeof(*j));
 	if (!j) {
 		i->lost = true;
-		return;
+		return NULL;
 	}
 	j->id = id;
 	HASH_ADD(hh, i->pages_by_id, id, sizeof(id), j);
 	*i->pages_last = j;
 	i->pages_last = &j->next;
 	pthread_cond_signal(&i->pages_more);
+	return j;
 }
 
 void inval_pages(struct inval *i, uint64_t id)
@@ -133,6 +137,24 @@ static void stale_data(void *arg, uint64_t id)
 	pthread_mutex_lock(&i->lock);
 	push_pages(i, id);
 	pthread_mutex_unlock(&i->lock);
+}
+
+static bool attr_later(void *arg, uint64_t id, fuse_req_t req)
+{
+	struct inval *i = arg;
+	struct page_job *j;
+	fuse_req_t *more = NULL;
+
+	pthread_mutex_lock(&i->lock);
+	j = i->stop ? NULL : push_pages(i, id);
+	if (j)
+		more = realloc(j->waiting, (j->n_waiting + 1) * sizeof(*more));
+	if (more) {
+		j->waiting = more;
+		j->waiting[j->n_waiting++] = req;
+	}
+	pthread_mutex_unlock(&i->lock);
+	return more != NULL;
 }
 
 /* Queue an event; the lock is held. */
@@ -250,12 +272,27 @@ static void *names_run(void *arg)
 	return NULL;
 }
 
+static void drop_pages(void *arg, uint64_t id)
+{
+	struct inval *i = arg;
+
+	(void)fuse_lowlevel_notify_inval_inode(i->fuse, id, 0, 0);
+	atomic_fetch_add(&i->pages, 1);
+	log_debug("inval", "pages %llu", (unsigned long long)id);
+}
+
+static void page_job_free(struct page_job *j)
+{
+	free(j->waiting);
+	free(j);
+}
+
 static void *pages_run(void *arg)
 {
 	struct inval *i = arg;
 
 	pthread_mutex_lock(&i->lock);
-	while (!i->stop) {
+	while (!i->stop || i->pages_first) {
 		struct page_job *j = i->pages_first;
 
 		if (!j) {
@@ -270,10 +307,8 @@ static void *pages_run(void *arg)
 			i->pages_last = &i->pages_first;
 		HASH_DEL(i->pages_by_id, j);
 		pthread_mutex_unlock(&i->lock);
-		(void)fuse_lowlevel_notify_inval_inode(i->fuse, j->id, 0, 0);
-		atomic_fetch_add(&i->pages, 1);
-		log_debug("inval", "pages %llu", (unsigned long long)j->id);
-		free(j);
+		growth_settle(i->srv, j->id, drop_pages, i, j->waiting, j->n_waiting);
+		page_job_free(j);
 		pthread_mutex_lock(&i->lock);
 	}
 	pthread_mutex_unlock(&i->lock);
@@ -319,6 +354,7 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 	table_on_gone(srv->table, on_gone, i);
 	srv->on_dir = on_dir;
 	srv->stale_data = stale_data;
+	srv->attr_later = attr_later;
 	srv->watch_arg = i;
 	*ret = i;
 	return 0;
@@ -371,6 +407,7 @@ void inval_free(struct inval *i)
 		table_on_gone(i->srv->table, NULL, NULL);
 		i->srv->on_dir = NULL;
 		i->srv->stale_data = NULL;
+		i->srv->attr_later = NULL;
 	}
 	follow_free(i->follow);
 	HASH_ITER(hh, i->by_key, p, p_next) {
@@ -379,7 +416,9 @@ void inval_free(struct inval *i)
 	}
 	HASH_ITER(hh, i->pages_by_id, j, j_next) {
 		HASH_DEL(i->pages_by_id, j);
-		free(j);
+		for (size_t k = 0; k < j->n_waiting; k++)
+			(void)fuse_reply_err(j->waiting[k], EIO); /* for its memory's sake */
+		page_job_free(j);
 	}
 	pthread_cond_destroy(&i->done);
 	pthread_cond_destroy(&i->pages_more);

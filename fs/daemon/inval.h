@@ -27,8 +27,8 @@ struct inval_stats {
  * inval_new - start following a server's view
  * @fuse: borrowed; where the kernel is told
  *
- * Sets @srv's on_dir and stale_data, so it comes before the first request. Returns 0, or a negative
- * errno if nothing can be watched.
+ * Sets @srv's on_dir, stale_data and attr_later, so it comes before the first request. Returns 0,
+ * or a negative errno if nothing can be watched.
  */
 int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ops/growth.h"
 #include "ops/hidden.h"
 
 /*
@@ -68,7 +69,7 @@ double entry_timeout(const struct server *srv, const struct node *n)
 									 : srv->config.timeout_sec;
 }
 
-static void fill(struct server *srv, const struct node *n, const struct found *f,
+static void fill(struct server *srv, struct node *n, const struct found *f,
 		 struct fuse_entry_param *ret)
 {
 	double timeout = entry_timeout(srv, n);
@@ -80,6 +81,7 @@ static void fill(struct server *srv, const struct node *n, const struct found *f
 		.attr_timeout = timeout,
 		.entry_timeout = timeout,
 	};
+	growth_tell(srv, n, &ret->attr, &ret->attr_timeout);
 }
 
 uint64_t entry_stamp(const struct stat *st)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ops/edit.h"
+#include "ops/growth.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
 #include "ops/reply.h"
@@ -160,6 +161,8 @@ static ssize_t write_data(struct server *srv, uint64_t id, struct fuse_bufvec *i
 	r = done > 0 ? edit_drop_privileges(h, who) : 0;
 	if (r < 0)
 		return r;
+	if (done > 0)
+		growth_own(n, offset + done);
 	if (append && done > 0 && srv->stale_data) {
 		struct stat st;
 

@@ -7,6 +7,7 @@
 #include "layer/change.h"
 #include "ops/edit.h"
 #include "ops/entry.h"
+#include "ops/growth.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
 #include "ops/refusal.h"
@@ -137,6 +138,8 @@ static int allocate(struct server *srv, uint64_t id, int mode, off_t offset, off
 		return r;
 	if (fallocate(h->fd, mode, offset, length) < 0)
 		return -errno;
+	if (!(mode & FALLOC_FL_KEEP_SIZE))
+		growth_own(n, offset + length);
 	return edit_drop_privileges(h, who);
 }
 
@@ -249,10 +252,12 @@ static ssize_t copy_range(struct server *srv, uint64_t from, off_t off_in, uint6
 	if (r < 0)
 		return r;
 	n = copy_file_range(hi->fd, &off_in, ho->fd, &off_out, len, 0);
-	if (n < 0)
+	if (n < 0) {
 		n = -errno;
-	else
+	} else {
+		growth_own(out, off_out); /* the call has moved it */
 		r = edit_drop_privileges(ho, who);
+	}
 	handle_put(hi);
 	handle_put(ho);
 	return r < 0 ? r : n;

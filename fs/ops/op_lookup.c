@@ -5,6 +5,7 @@
 
 #include "ops/attr.h"
 #include "ops/entry.h"
+#include "ops/growth.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
 #include "ops/reply.h"
@@ -45,7 +46,9 @@ void op_forget_multi(fuse_req_t req, size_t n, struct fuse_forget_data *v)
 	table_trim(srv->table);
 }
 
-static int getattr(struct server *srv, uint64_t id, struct stat *ret, double *ret_timeout)
+/* Returns 1 if the answer has to wait, see growth.h, and @may_wait. */
+static int getattr(struct server *srv, uint64_t id, bool may_wait, struct stat *ret,
+		   double *ret_timeout)
 {
 	cleanup_node struct node *n = NULL;
 	int r;
@@ -53,10 +56,15 @@ static int getattr(struct server *srv, uint64_t id, struct stat *ret, double *re
 	if (hidden_is(id))
 		return hidden_getattr(srv, id, ret);
 	r = server_node(srv, id, &n);
+	if (!r)
+		r = attr_get(srv, n, ret);
 	if (r < 0)
 		return r;
+	if (may_wait && growth_is_news(srv, n, ret))
+		return 1;
 	*ret_timeout = entry_timeout(srv, n);
-	return attr_get(srv, n, ret);
+	growth_tell(srv, n, ret, ret_timeout);
+	return 0;
 }
 
 void op_getattr(fuse_req_t req, fuse_ino_t id, struct fuse_file_info *fi)
@@ -64,8 +72,13 @@ void op_getattr(fuse_req_t req, fuse_ino_t id, struct fuse_file_info *fi)
 	struct server *srv = server_of(req, REQ_GETATTR);
 	struct stat st;
 	double timeout = 0;
-	int r = getattr(srv, id, &st, &timeout);
+	int r = getattr(srv, id, srv->attr_later != NULL, &st, &timeout);
 
+	if (r > 0) {
+		if (srv->attr_later(srv->watch_arg, id, req))
+			return;
+		r = getattr(srv, id, false, &st, &timeout);
+	}
 	reply_attr(req, r, &st, timeout);
 }
 

@@ -8,6 +8,7 @@
 #include "ops/attr.h"
 #include "ops/edit.h"
 #include "ops/entry.h"
+#include "ops/growth.h"
 #include "ops/ops.h"
 #include "ops/place.h"
 #include "ops/reply.h"
@@ -127,8 +128,15 @@ static int setattr(struct server *srv, uint64_t id, const struct stat *st, int v
 		r = set_attrs(srv, n, &c);
 	if (r < 0)
 		return r;
+	r = attr_get(srv, n, ret);
+	if (r < 0)
+		return r;
 	*ret_timeout = entry_timeout(srv, n);
-	return attr_get(srv, n, ret);
+	if (valid & FUSE_SET_ATTR_SIZE)
+		growth_told(n, ret->st_size);
+	else
+		growth_tell(srv, n, ret, ret_timeout);
+	return 0;
 }
 
 void op_setattr(fuse_req_t req, fuse_ino_t id, struct stat *st, int valid,

@@ -79,7 +79,9 @@ struct server {
 	void (*on_dir)(void *arg, struct node *dir, const struct dirset *parts);
 	/* the kernel's pages of a node may be wrong; must not block; may be NULL */
 	void (*stale_data)(void *arg, uint64_t id);
-	void *watch_arg;        /* of on_dir and stale_data */
+	/* reply to GETATTR once those pages are gone, by growth_settle(); false: reply yourself */
+	bool (*attr_later)(void *arg, uint64_t id, fuse_req_t req);
+	void *watch_arg;        /* of on_dir, stale_data and attr_later */
 	void *arg;
 };
 
