@@ -22,7 +22,10 @@
 enum {
 	QUEUE_MAX = 1 << 16,    /* events waiting; more than that count as lost */
 	SYNC_LIMIT_SEC = 30,
+	SYNC_NAME_MAX = 32,
 };
+
+#define SYNC_PREFIX "sync."
 
 /* A name in a watched directory about which something was reported. */
 struct pending {
@@ -64,7 +67,9 @@ struct inval {
 	struct page_job *pages_by_id;
 	bool lost;
 	bool stop;
-	bool pages_busy;
+	unsigned alive;                 /* threads that have not ended */
+	uint64_t pages_queued;          /* page jobs so far; they are done in that order */
+	uint64_t pages_done;
 	uint64_t sync_asked;
 	uint64_t sync_seen;             /* the event of sync file number N has been dealt with */
 
@@ -112,12 +117,14 @@ static struct page_job *push_pages(struct inval *i, uint64_t id)
 	j = calloc(1, sizeof(*j));
 	if (!j) {
 		i->lost = true;
+		pthread_cond_signal(&i->names_more);
 		return NULL;
 	}
 	j->id = id;
 	HASH_ADD(hh, i->pages_by_id, id, sizeof(id), j);
 	*i->pages_last = j;
 	i->pages_last = &j->next;
+	i->pages_queued++;
 	pthread_cond_signal(&i->pages_more);
 	return j;
 }
@@ -201,21 +208,26 @@ static void on_event(void *arg, const struct watch_event *e)
 	pthread_mutex_unlock(&i->lock);
 }
 
+/* Sync number @n, and all before it, need wait no longer for their events; the lock is held. */
+static void note_seen(struct inval *i, uint64_t n)
+{
+	if (n > i->sync_seen)
+		i->sync_seen = n;
+	pthread_cond_broadcast(&i->done);
+}
+
 /* Is it the event of a sync file? Then everything queued before it has been dealt with. */
 static bool is_sync(struct inval *i, const struct pending *p, uint64_t dir)
 {
-	static const char prefix[] = "sync.";
 	const char *name = p->key + sizeof(dir);
 
 	if (dir != i->sync_dir || !i->sync_dir)
 		return false;
-	if (!strncmp(name, prefix, strlen(prefix))) {
-		uint64_t n = strtoull(name + strlen(prefix), NULL, 10);
+	if (!strncmp(name, SYNC_PREFIX, strlen(SYNC_PREFIX))) {
+		uint64_t n = strtoull(name + strlen(SYNC_PREFIX), NULL, 10);
 
 		pthread_mutex_lock(&i->lock);
-		if (n > i->sync_seen)
-			i->sync_seen = n;
-		pthread_cond_broadcast(&i->done);
+		note_seen(i, n);
 		pthread_mutex_unlock(&i->lock);
 	}
 	return true;
@@ -231,13 +243,24 @@ static void deal_with(struct inval *i, const struct pending *p)
 		refresh_event(&r, dir, p->key + sizeof(dir), p->what);
 }
 
-static void deal_with_loss(struct inval *i)
+/* @asked: of the syncs that were asked for before this look the events may be lost, too */
+static void deal_with_loss(struct inval *i, uint64_t asked)
 {
 	struct refresh r = { .srv = i->srv, .follow = i->follow, .inval = i };
 
 	log_warn("too many changes at once: looking through all that is cached");
 	atomic_fetch_add(&i->trees, 1);
 	refresh_all(&r);
+	pthread_mutex_lock(&i->lock);
+	note_seen(i, asked);
+	pthread_mutex_unlock(&i->lock);
+}
+
+/* A thread ends; the lock is held. */
+static void note_end(struct inval *i)
+{
+	i->alive--;
+	pthread_cond_broadcast(&i->done);
 }
 
 static void *names_run(void *arg)
@@ -248,6 +271,7 @@ static void *names_run(void *arg)
 	while (!i->stop) {
 		struct pending *p = i->first;
 		bool lost = i->lost;
+		uint64_t asked = i->sync_asked;
 
 		if (!p && !lost) {
 			pthread_cond_wait(&i->names_more, &i->lock);
@@ -262,12 +286,13 @@ static void *names_run(void *arg)
 		}
 		pthread_mutex_unlock(&i->lock);
 		if (lost)
-			deal_with_loss(i);
+			deal_with_loss(i, asked);
 		if (p)
 			deal_with(i, p);
 		free(p);
 		pthread_mutex_lock(&i->lock);
 	}
+	note_end(i);
 	pthread_mutex_unlock(&i->lock);
 	return NULL;
 }
@@ -296,12 +321,9 @@ static void *pages_run(void *arg)
 		struct page_job *j = i->pages_first;
 
 		if (!j) {
-			i->pages_busy = false;
-			pthread_cond_broadcast(&i->done);
 			pthread_cond_wait(&i->pages_more, &i->lock);
 			continue;
 		}
-		i->pages_busy = true;
 		i->pages_first = j->next;
 		if (!i->pages_first)
 			i->pages_last = &i->pages_first;
@@ -310,7 +332,10 @@ static void *pages_run(void *arg)
 		growth_settle(i->srv, j->id, drop_pages, i, j->waiting, j->n_waiting);
 		page_job_free(j);
 		pthread_mutex_lock(&i->lock);
+		i->pages_done++;
+		pthread_cond_broadcast(&i->done);
 	}
+	note_end(i);
 	pthread_mutex_unlock(&i->lock);
 	return NULL;
 }
@@ -360,35 +385,68 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 	return 0;
 }
 
+static int begin_thread(struct inval *i, pthread_t *t, void *(*run)(void *))
+{
+	int r;
+
+	pthread_mutex_lock(&i->lock);
+	r = -pthread_create(t, NULL, run, i);
+	if (!r)
+		i->alive++;
+	pthread_mutex_unlock(&i->lock);
+	return r;
+}
+
 int inval_begin(struct inval *i)
 {
-	int r = -pthread_create(&i->names_thread, NULL, names_run, i);
+	int r = begin_thread(i, &i->names_thread, names_run);
 
 	if (r < 0)
 		return r;
-	r = -pthread_create(&i->pages_thread, NULL, pages_run, i);
+	r = begin_thread(i, &i->pages_thread, pages_run);
 	if (!r) {
 		i->running = true;
 		return 0;
 	}
+	(void)inval_stop(i, 0);
+	pthread_join(i->names_thread, NULL);
+	return r;
+}
+
+bool inval_stop(struct inval *i, int limit_msec)
+{
+	struct timespec until;
+	bool ended;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += limit_msec / 1000;
 	pthread_mutex_lock(&i->lock);
 	i->stop = true;
 	pthread_cond_broadcast(&i->names_more);
+	pthread_cond_broadcast(&i->pages_more);
+	pthread_cond_broadcast(&i->done);
+	while (i->alive && pthread_cond_timedwait(&i->done, &i->lock, &until) != ETIMEDOUT)
+		;
+	ended = !i->alive;
 	pthread_mutex_unlock(&i->lock);
-	pthread_join(i->names_thread, NULL);
-	return r;
+	return ended;
+}
+
+bool inval_is_stopping(struct inval *i)
+{
+	bool stop;
+
+	pthread_mutex_lock(&i->lock);
+	stop = i->stop;
+	pthread_mutex_unlock(&i->lock);
+	return stop;
 }
 
 void inval_end(struct inval *i)
 {
 	if (!i || !i->running)
 		return;
-	pthread_mutex_lock(&i->lock);
-	i->stop = true;
-	pthread_cond_broadcast(&i->names_more);
-	pthread_cond_broadcast(&i->pages_more);
-	pthread_cond_broadcast(&i->done);
-	pthread_mutex_unlock(&i->lock);
+	(void)inval_stop(i, 0);
 	pthread_join(i->names_thread, NULL);
 	pthread_join(i->pages_thread, NULL);
 	i->running = false;
@@ -427,22 +485,54 @@ void inval_free(struct inval *i)
 	free(i);
 }
 
-/* Wait, with the lock held, until sync file @n was seen and nothing is left to do. */
+/* Wait, with the lock held, until sync file @n was seen and what pages had to go then are gone. */
 static int wait_done(struct inval *i, uint64_t n, const struct timespec *until)
 {
-	while (!i->stop && (i->sync_seen < n || i->lost || i->pages_first || i->pages_busy)) {
+	bool names = false;
+	uint64_t pages = 0;
+
+	while (!i->stop) {
+		if (!names && i->sync_seen >= n && !i->lost) {
+			names = true;
+			pages = i->pages_queued;
+		}
+		if (names && i->pages_done >= pages)
+			return 0;
 		if (pthread_cond_timedwait(&i->done, &i->lock, until) == ETIMEDOUT)
 			return -EIO;
 	}
-	return i->stop ? -EIO : 0;
+	return -EIO;
+}
+
+/* The event of this file comes after those of all earlier changes: the kernel keeps their order. */
+static int make_sync_file(struct inval *i, uint64_t n, char name[SYNC_NAME_MAX])
+{
+	int fd;
+
+	snprintf(name, SYNC_NAME_MAX, SYNC_PREFIX "%llu", (unsigned long long)n);
+	fd = openat(i->sync_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+static int wait_done_unlocked(struct inval *i, uint64_t n, const struct timespec *until)
+{
+	int r;
+
+	pthread_mutex_lock(&i->lock);
+	r = wait_done(i, n, until);
+	pthread_mutex_unlock(&i->lock);
+	return r;
 }
 
 int inval_sync(struct inval *i)
 {
+	struct refresh all = { .srv = i->srv, .follow = i->follow, .inval = i };
 	struct timespec until;
-	char name[32];
+	char name[SYNC_NAME_MAX];
 	uint64_t n;
-	int fd;
 	int r;
 
 	if (i->sync_fd < 0)
@@ -452,22 +542,13 @@ int inval_sync(struct inval *i)
 	pthread_mutex_lock(&i->lock);
 	n = ++i->sync_asked;
 	pthread_mutex_unlock(&i->lock);
-	/* its event comes after those of all earlier changes: the kernel's queue keeps order */
-	snprintf(name, sizeof(name), "sync.%llu", (unsigned long long)n);
-	fd = openat(i->sync_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	pthread_mutex_lock(&i->lock);
-	r = wait_done(i, n, &until);
-	pthread_mutex_unlock(&i->lock);
+	r = make_sync_file(i, n, name);
+	if (r < 0)
+		return r;
+	r = wait_done_unlocked(i, n, &until);
 	if (!r) {
-		struct refresh all = { .srv = i->srv, .follow = i->follow, .inval = i };
-
 		refresh_files(&all);
-		pthread_mutex_lock(&i->lock);
-		r = wait_done(i, n, &until);
-		pthread_mutex_unlock(&i->lock);
+		r = wait_done_unlocked(i, n, &until);
 	}
 	(void)unlinkat(i->sync_fd, name, 0); /* the next start clears what is left */
 	return r;

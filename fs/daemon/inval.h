@@ -8,6 +8,7 @@
 #ifndef SPECFS_DAEMON_INVAL_H
 #define SPECFS_DAEMON_INVAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/follow.h"
@@ -35,7 +36,15 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 /** inval_begin - start the threads; once the daemon has forked and the session is mounted */
 int inval_begin(struct inval *i);
 
-/** inval_end - stop the threads; the session's loop may have ended */
+/**
+ * inval_stop - have the threads end, and wait for that
+ *
+ * What they tell the kernel may wait for answers, so while requests are still answered, or once
+ * the connection is no more. Returns false if they have not ended within the limit.
+ */
+bool inval_stop(struct inval *i, int limit_msec);
+
+/** inval_end - stop the threads for good; the session's loop may have ended */
 void inval_end(struct inval *i);
 void inval_free(struct inval *i);
 
@@ -50,6 +59,9 @@ void inval_entry(struct inval *i, uint64_t dir, const char *name);
 void inval_attr(struct inval *i, uint64_t id);
 void inval_listing(struct inval *i, uint64_t id);
 void inval_pages(struct inval *i, uint64_t id);
+
+/** inval_is_stopping - the threads are to end: what is left to tell matters no more */
+bool inval_is_stopping(struct inval *i);
 
 /** inval_barrier - wait until the kernel has got all answers about names of that directory that are
  * under way: what is told after it is not overtaken by an older answer */

@@ -197,7 +197,7 @@ static void refresh_tree(const struct refresh *r, struct node *dir)
 	if (table_below(r->srv->table, dir, &below, &n) < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		if (below[i]->type == S_IFDIR)
+		if (below[i]->type == S_IFDIR && !inval_is_stopping(r->inval))
 			refresh_dir(r, below[i]);
 		node_unref(below[i]);
 	}

@@ -7,21 +7,25 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mount.h>
 #include <sys/signalfd.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "daemon/inval.h"
 #include "daemon/mounted.h"
 
 enum {
 	GRACE_MSEC = 10000, /* for those who still use a mount that was detached */
 	POKE_MSEC = 50,
+	TELLING_MSEC = 2000, /* for what is being told to the kernel */
 };
 
 static void signal_set(sigset_t *set)
@@ -127,6 +131,29 @@ static int wait_for(struct session *s, struct pollfd p[2], int timeout_msec)
 	return n;
 }
 
+/* Make all that waits in the connection fail, where the control file system lets us. */
+static void abort_connection(const struct session *s)
+{
+	char path[64];
+	cleanup_fd int fd = -1;
+
+	snprintf(path, sizeof(path), "/sys/fs/fuse/connections/%u/abort", minor(s->device));
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "1", 1) != 1)
+		log_warn("something waits in '%s' and does not end: 'umount -f' helps",
+			 s->mountpoint);
+}
+
+/*
+ * What is being told to the kernel may wait for an answer of ours. Once nobody answers it would
+ * wait for ever, and we with it.
+ */
+static void stop_telling(const struct session *s)
+{
+	if (s->inval && !inval_stop(s->inval, TELLING_MSEC))
+		abort_connection(s);
+}
+
 static void *watch(void *arg)
 {
 	struct session *s = arg;
@@ -151,6 +178,7 @@ static void *watch(void *arg)
 	if (taking_down)
 		pthread_detach(helper); /* it may hang as long as the mount does */
 	/* nobody let go in time, or a second signal came */
+	stop_telling(s);
 	fuse_session_exit(s->fuse);
 	while (!atomic_load(&s->ended)) {
 		pthread_kill(s->main, SIGUSR1);

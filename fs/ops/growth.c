@@ -20,16 +20,11 @@ void growth_own(struct node *n, off_t end)
 		;
 }
 
-/* Scratch is ours alone: what grows there grew through the mount. */
-bool growth_is_news(struct server *srv, struct node *n, const struct stat *st)
+bool growth_is_news(const struct server *srv, const struct node *n, const struct stat *st)
 {
 	uint64_t told = atomic_load(&n->told_end);
-	struct found f;
 
-	if (n->type != S_IFREG || !srv->stale_data || !told || told >= (uint64_t)st->st_size + 1)
-		return false;
-	node_found(n, &f);
-	return f.virtual || f.layer != 0 || !srv->view->work;
+	return n->type == S_IFREG && srv->stale_data && told && told < (uint64_t)st->st_size + 1;
 }
 
 void growth_tell(struct server *srv, struct node *n, struct stat *st, double *timeout_sec)

@@ -11,7 +11,7 @@
 
 #include "ops/server.h"
 
-/** growth_own - the mount itself has written up to @end: the kernel knows that size */
+/** growth_own - the mount itself is about to write up to @end: the kernel knows that size */
 void growth_own(struct node *n, off_t end);
 
 /**
@@ -25,7 +25,7 @@ void growth_tell(struct server *srv, struct node *n, struct stat *st, double *ti
 void growth_told(struct node *n, off_t size);
 
 /** growth_is_news - is @st longer than the kernel knows, by another's doing? */
-bool growth_is_news(struct server *srv, struct node *n, const struct stat *st);
+bool growth_is_news(const struct server *srv, const struct node *n, const struct stat *st);
 
 /**
  * growth_settle - drop a node's pages by @drop(@arg, @id), then tell its attributes to those who

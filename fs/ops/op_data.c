@@ -157,12 +157,11 @@ static ssize_t write_data(struct server *srv, uint64_t id, struct fuse_bufvec *i
 		r = edit_open_write(srv, n, -1, &h);
 	if (r < 0)
 		return r;
+	growth_own(n, offset + (off_t)size);
 	done = write_vec(h->fd, in, offset, append);
 	r = done > 0 ? edit_drop_privileges(h, who) : 0;
 	if (r < 0)
 		return r;
-	if (done > 0)
-		growth_own(n, offset + done);
 	if (append && done > 0 && srv->stale_data) {
 		struct stat st;
 

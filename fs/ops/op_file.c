@@ -136,10 +136,10 @@ static int allocate(struct server *srv, uint64_t id, int mode, off_t offset, off
 		r = edit_open_write(srv, n, -1, &h);
 	if (r < 0)
 		return r;
-	if (fallocate(h->fd, mode, offset, length) < 0)
-		return -errno;
 	if (!(mode & FALLOC_FL_KEEP_SIZE))
 		growth_own(n, offset + length);
+	if (fallocate(h->fd, mode, offset, length) < 0)
+		return -errno;
 	return edit_drop_privileges(h, who);
 }
 

@@ -119,8 +119,10 @@ static int setattr(struct server *srv, uint64_t id, const struct stat *st, int v
 	struct attr_change c;
 	int r = server_node(srv, id, &n);
 
-	if (!r && (valid & FUSE_SET_ATTR_SIZE))
+	if (!r && (valid & FUSE_SET_ATTR_SIZE)) {
+		growth_own(n, st->st_size);
 		r = set_size(srv, n, st->st_size, who);
+	}
 	if (r < 0)
 		return r;
 	to_change(st, valid, &c);
