@@ -175,6 +175,12 @@ static void note_parts(struct server *srv, struct node *dir, const struct found 
 		table_add_part(srv->table, dir, 0);
 }
 
+/* A node keeps its type; an object of another type is there by others' doing. */
+static bool same_type(const struct found *a, const struct found *b)
+{
+	return (a->st.st_mode & S_IFMT) == (b->st.st_mode & S_IFMT);
+}
+
 /* The layers have been changed: let the table follow. */
 static int follow(struct renaming *rn, const struct handle *kept)
 {
@@ -185,7 +191,7 @@ static int follow(struct renaming *rn, const struct handle *kept)
 	struct found now;
 	int r = stack_lookup(&srv->view->stack, b->path, &now);
 
-	if (r < 0) {
+	if (r < 0 || !same_type(&a->f, &now)) {
 		/* somebody took it away again underneath */
 		table_removed(srv->table, a->place.dir, a->name, ORPHAN_HIDDEN);
 		table_removed(srv->table, b->place.dir, b->name, orphan);
@@ -219,7 +225,7 @@ static int follow_exchange(struct renaming *rn)
 
 	if (!r)
 		r = stack_lookup(&srv->view->stack, b->path, &at_b);
-	if (r < 0) {
+	if (r < 0 || !same_type(&a->f, &at_b) || !same_type(&b->f, &at_a)) {
 		table_removed(srv->table, a->place.dir, a->name, ORPHAN_HIDDEN);
 		table_removed(srv->table, b->place.dir, b->name, ORPHAN_HIDDEN);
 		return 0;
