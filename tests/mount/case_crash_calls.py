@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every system call of a file system, common or rare, on every way of a write: each is answered with
+"""Every system call of a file system, common or rare, on every way of a write: it is answered with
 what the manual pages allow, and the daemon lives on."""
 import ctypes
 import errno
