@@ -27,9 +27,12 @@ static void describe(struct view *v, const char *path, struct found *ret, bool *
 	ret->st.st_mode = S_IFDIR | 0755;
 }
 
-/* Make directory @name in @dir_fd of layer @to as the view's directory @path is. */
+/*
+ * Make directory @name in @dir_fd of layer @to as the view's directory @path is. @keep: the time of
+ * @dir_fd stays as it is.
+ */
 static int make_dir(struct view *v, unsigned to, const char *path, const char *full, int dir_fd,
-		    const char *name)
+		    const char *name, bool keep)
 {
 	cleanup_interim struct interim i = INTERIM_INIT;
 	cleanup_fd int from = -1;
@@ -60,15 +63,17 @@ static int make_dir(struct view *v, unsigned to, const char *path, const char *f
 		r = copyobj_attrs(from, &f.st, fd);
 	if (!r)
 		r = interim_publish_new(&i, dir_fd, name);
-	if (!r && !to) /* in the view there is no new name in it */
+	if (!r && keep)
 		copyobj_set_times(dir_fd, &before);
 	return r == -EEXIST ? 0 : r; /* another thread was first */
 }
 
-/* Open component @name of layer directory @dir_fd, made if it is missing. */
+/* Open component @name of layer directory @dir_fd, made if it is missing; @made: one was made. */
 static int step(struct view *v, unsigned to, const char *path, const char *full, int dir_fd,
-		const char *name)
+		const char *name, bool *made)
 {
+	/* in the view it gets no new name; but people's own directory really does */
+	bool keep = !to || *made;
 	int fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int r;
 
@@ -76,9 +81,10 @@ static int step(struct view *v, unsigned to, const char *path, const char *full,
 		return fd;
 	if (errno != ENOENT)
 		return -errno;
-	r = make_dir(v, to, path, full, dir_fd, name);
+	r = make_dir(v, to, path, full, dir_fd, name, keep);
 	if (r < 0)
 		return r;
+	*made = true;
 	fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
@@ -94,6 +100,7 @@ static int walk(struct view *v, unsigned to, const char *path, const char *lpath
 	cleanup_fd int dir = fcntl(l->base_fd, F_DUPFD_CLOEXEC, 0);
 	size_t path_len = strlen(path);
 	size_t total = strlen(lpath);
+	bool made = false;
 
 	if (!prefix)
 		return -ENOMEM;
@@ -113,7 +120,7 @@ static int walk(struct view *v, unsigned to, const char *path, const char *lpath
 		memcpy(prefix, path, path_len);
 		if (in_view)
 			prefix[path_len - left] = '\0';
-		fd = step(v, to, in_view ? prefix : NULL, path, dir, name);
+		fd = step(v, to, in_view ? prefix : NULL, path, dir, name, &made);
 		if (fd < 0)
 			return fd;
 		close(dir);
