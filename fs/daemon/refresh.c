@@ -124,6 +124,9 @@ static void refresh_name(const struct refresh *r, uint64_t dir, const char *name
 		tell_node(r, o.child, what);
 		if (what & WATCH_NAME)
 			inval_listing(r->inval, dir);
+	} else if (what & WATCH_NAME) {
+		/* a copy-up: no new name in the view, but a new time of the directory's part */
+		inval_attr(r->inval, dir);
 	}
 	if (!ret && !o.child && !(what & (WATCH_NAME | WATCH_OWN))) {
 		/* not known when we looked, but a look-up may have been under way */
