@@ -85,12 +85,41 @@ static int set_kept(struct server *srv, struct node *n, int fd, const struct att
 	return r;
 }
 
+static bool is_time(const struct timespec *t, const struct timespec *want)
+{
+	return t->tv_sec == want->tv_sec && t->tv_nsec == want->tv_nsec;
+}
+
+static bool is_as_wanted(const struct stat *st, const struct attr_change *c)
+{
+	return !(c->valid & CHANGE_UID && st->st_uid != c->uid) &&
+	       !(c->valid & CHANGE_GID && st->st_gid != c->gid) &&
+	       !(c->valid & CHANGE_MODE && (st->st_mode & 07777) != c->mode) &&
+	       !(c->valid & CHANGE_ATIME && !is_time(&st->st_atim, &c->atime)) &&
+	       !(c->valid & CHANGE_MTIME && !is_time(&st->st_mtim, &c->mtime));
+}
+
+/* Would a copy be made that differs in nothing? `chmod -R` must not specialize a whole tree. */
+static bool is_idle_copy(struct server *srv, struct node *n, const struct attr_change *c)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	struct route route;
+	struct found f;
+	struct stat st;
+
+	return attr_get_held(srv, n, &st) == 0 && is_as_wanted(&st, c) &&
+	       table_where(srv->table, n, &path, &f) == 0 &&
+	       route_existing(srv->view, path.buf, &f, ROUTE_EDIT, &route) == 0 && !route.in_place;
+}
+
 static int set_attrs_held(struct server *srv, struct node *n, const struct attr_change *c)
 {
 	cleanup_handle struct handle *h = handle_get(srv->slots, n, HANDLE_WRITE);
 	cleanup_fd int fd = -1;
 	int r;
 
+	if (!h && is_idle_copy(srv, n, c))
+		return 0;
 	if (!h) {
 		r = edit_prepare(srv, n, &fd);
 		if (r < 0)
