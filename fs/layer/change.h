@@ -58,8 +58,8 @@ int change_rmdir(struct view *v, const char *path, const struct found *f);
  * @to_parent: the directory @to is in
  * @flags:  0, RENAME_NOREPLACE or RENAME_EXCHANGE
  *
- * Returns 0; -EEXIST, -ENOTEMPTY, -EISDIR, -ENOTDIR as rename(2) does; -EINVAL for an exchange
- * across layers. On failure nothing has changed.
+ * Returns 0; -EEXIST, -ENOTEMPTY, -EISDIR, -ENOTDIR as rename(2) does. On failure nothing has
+ * changed; an exchange is in exchange.h.
  */
 int change_rename(struct view *v, const char *from, const struct found *from_f, const char *to,
 		  const struct found *to_f, const struct found *to_parent, unsigned flags);

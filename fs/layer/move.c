@@ -331,3 +331,22 @@ int move_in_place(const struct move *m)
 		return m->dest ? move_out_of_scratch(m) : move_in_scratch(m);
 	return m->dest ? move_between_layers(m) : move_into_scratch(m);
 }
+
+int move_do(const struct move *m)
+{
+	struct found now;
+	int r = m->v->work ? 0 : -EROFS;
+
+	if (!r && m->remove.in_place && m->remove.layer)
+		r = remove_check(m->v, m->from, m->from_f);
+	if (!r && m->to_f && m->dest)
+		r = remove_check(m->v, m->to, m->to_f);
+	if (r < 0)
+		return r;
+	r = m->remove.in_place && !m->from_f->via_link ? move_in_place(m) : -EXDEV;
+	if (r == -EXDEV)
+		r = move_by_copy(m);
+	if (!r && m->dest && stack_lookup(&m->v->stack, m->to, &now) == 0 && now.layer == m->dest)
+		remove_undo_hide(m->v, m->to, m->dest, &now.obj);
+	return r;
+}

@@ -14,10 +14,17 @@ struct move {
 	const struct found *from_f;
 	const char *to;
 	const struct found *to_f; /* what @to shows, or NULL; never a directory */
-	struct route remove;	  /* of the old name */
+	struct route remove;	  /* of the old name; for ROUTE_REMOVE */
 	unsigned dest;		  /* layer that takes the new name */
 	bool is_dir;
 };
+
+/**
+ * move_do - carry a move out, in place if that can be
+ *
+ * Returns 0 or a negative errno; on failure nothing has changed.
+ */
+int move_do(const struct move *m);
 
 /**
  * move_in_place - do it by renaming in the layers themselves

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Renaming: change_rename() of change.h. It is judged and routed here; move.h does it. */
+/* Renaming: change_rename() of change.h. It is judged and routed here; move.h, exchange.h do it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,11 +8,9 @@
 
 #include "base/path.h"
 #include "layer/change.h"
-#include "layer/copyup.h"
+#include "layer/exchange.h"
 #include "layer/listing.h"
-#include "layer/mark.h"
 #include "layer/move.h"
-#include "layer/remove.h"
 
 static bool is_dir(const struct found *f)
 {
@@ -81,23 +79,9 @@ static int route_move(struct move *m, const struct found *to_parent)
 
 static int move(struct move *m, const struct found *to_parent)
 {
-	struct found now;
 	int r = route_move(m, to_parent);
 
-	if (!r && !m->v->work)
-		r = -EROFS;
-	if (!r && m->remove.in_place && m->remove.layer)
-		r = remove_check(m->v, m->from, m->from_f);
-	if (!r && m->to_f && m->dest)
-		r = remove_check(m->v, m->to, m->to_f);
-	if (r < 0)
-		return r;
-	r = m->remove.in_place && !m->from_f->via_link ? move_in_place(m) : -EXDEV;
-	if (r == -EXDEV)
-		r = move_by_copy(m);
-	if (!r && m->dest && stack_lookup(&m->v->stack, m->to, &now) == 0 && now.layer == m->dest)
-		remove_undo_hide(m->v, m->to, m->dest, &now.obj);
-	return r;
+	return r < 0 ? r : move_do(m);
 }
 
 /* Replace an empty directory: it goes first, and comes back if the rename fails. */
@@ -123,78 +107,6 @@ static int move_over_dir(struct move *m, const struct found *to_f, const struct 
 		(void)change_mkdir(m->v, dir, to_parent, path_base(m->to), to_f->st.st_mode & 07777,
 				   &who, &made); /* @r tells what failed */
 	return r;
-}
-
-/* Can it be exchanged by one rename in its layer? */
-static bool is_whole(const struct found *f)
-{
-	return !f->via_link && (!is_dir(f) || f->parts == UINT64_C(1) << f->layer);
-}
-
-static int exchange_in(struct view *v, unsigned layer, const char *a, const char *b)
-{
-	const char *a_name;
-	const char *b_name;
-	cleanup_fd int a_dir = copyup_parents(v, a, layer, &a_name);
-	cleanup_fd int b_dir = a_dir < 0 ? -1 : copyup_parents(v, b, layer, &b_name);
-
-	if (a_dir < 0 || b_dir < 0)
-		return a_dir < 0 ? a_dir : b_dir;
-	return renameat2(a_dir, a_name, b_dir, b_name, RENAME_EXCHANGE) < 0 ? -errno : 0;
-}
-
-/* Nothing old may show in a directory of scratch that comes to @other, which has more below. */
-static int make_opaque(struct view *v, const char *path, const struct found *f, const char *other)
-{
-	cleanup_fd int fd = -1;
-	int r;
-
-	if (f->layer || !is_dir(f))
-		return 0;
-	r = stack_has_below(&v->stack, other, 0);
-	if (r <= 0)
-		return r;
-	fd = layer_open_dir(&v->stack.layers[0], path);
-	return fd < 0 ? fd : mark_set(fd, MARK_OPAQUE);
-}
-
-static int check_exchanged(struct view *v, unsigned layer, const char *path, const struct found *f)
-{
-	return layer ? remove_check(v, path, f) : 0;
-}
-
-/* Both names are edited: where that means one and the same layer, it swaps them. */
-static int exchange(struct view *v, const char *from, const struct found *from_f, const char *to,
-		    const struct found *to_f)
-{
-	struct found a = *from_f;
-	struct found b = *to_f;
-	struct route ra;
-	struct route rb;
-	int r = route_existing(v, from, &a, ROUTE_EDIT, &ra);
-
-	if (!r)
-		r = route_existing(v, to, &b, ROUTE_EDIT, &rb);
-	if (!r && !v->work)
-		r = -EROFS;
-	if (r < 0)
-		return r;
-	if (ra.layer != rb.layer || !is_whole(&a) || !is_whole(&b) ||
-	    (is_dir(&a) && !ra.in_place) || (is_dir(&b) && !rb.in_place))
-		return -EINVAL;
-	if (!ra.in_place)
-		r = copyup(v, from, &a, ra.layer, -1);
-	if (!r && !rb.in_place)
-		r = copyup(v, to, &b, rb.layer, -1);
-	if (!r)
-		r = check_exchanged(v, ra.layer, from, &a);
-	if (!r)
-		r = check_exchanged(v, rb.layer, to, &b);
-	if (!r)
-		r = make_opaque(v, from, &a, to);
-	if (!r)
-		r = make_opaque(v, to, &b, from);
-	return r < 0 ? r : exchange_in(v, ra.layer, from, to);
 }
 
 /* What rename(2) refuses before anything is looked at. */

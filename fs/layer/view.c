@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "layer/exchange.h"
 #include "layer/scratch.h"
 #include "layout/backend.h"
 #include "layout/checkout.h"
@@ -355,6 +356,7 @@ int view_open(const struct view_options *o, struct diag *d, struct view **ret)
 				  : diag_add(d, r, NULL, 0, "the view can't be opened: %s",
 					     strerror(-r));
 	clear_lists(v);
+	v->n_recovered += exchange_recover(v);
 	*ret = steal_ptr(&v);
 	return 0;
 }

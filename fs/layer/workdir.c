@@ -173,6 +173,12 @@ static bool clear_noted(int fd, const char *name)
 	return workdir_remove_tree(dir, slash + 1) == 0;
 }
 
+bool workdir_is_swap(const char *name)
+{
+	return *name >= '1' && *name <= '3' &&
+	       !strncmp(name + 1, WORKDIR_SWAP_PREFIX, strlen(WORKDIR_SWAP_PREFIX));
+}
+
 static int clear_leftovers(int fd, unsigned *ret_n)
 {
 	cleanup_dir DIR *d = NULL;
@@ -195,7 +201,7 @@ static int clear_leftovers(int fd, unsigned *ret_n)
 			return -errno;
 		if (!e)
 			break;
-		if (is_dots(e->d_name))
+		if (is_dots(e->d_name) || workdir_is_swap(e->d_name))
 			continue;
 		if (!strncmp(e->d_name, NOTE_PREFIX, strlen(NOTE_PREFIX)))
 			n += clear_noted(fd, e->d_name);

@@ -7,6 +7,7 @@
 #ifndef SPECFS_LAYER_WORKDIR_H
 #define SPECFS_LAYER_WORKDIR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -29,6 +30,12 @@ DEFINE_CLEANUP(workdir, struct workdir, workdir_free)
 enum { WORKDIR_NAME_MAX = 48 };
 
 #define WORKDIR_PREFIX ".specfs-tmp."
+
+/* Name aside of an exchange that takes several renames; its record has a digit before it. */
+#define WORKDIR_SWAP_PREFIX ".specfs-swap."
+
+/** workdir_is_swap - is @name the record of an exchange? These are not cleared: see swap.h */
+bool workdir_is_swap(const char *name);
 
 /** workdir_list_tmp - this process's interim name for file @list of a spec directory */
 void workdir_list_tmp(const char *list, char ret[WORKDIR_NAME_MAX]);

@@ -37,6 +37,9 @@ struct scenario {
 	const char *before2;
 	const char *after2;
 	bool either; /* at least one of the two must show what they held before */
+	/* of an exchange: paths below the two names, whose texts @before and @before2 are */
+	const char *inner;
+	const char *inner2;
 };
 
 static int edit(struct viewfix *f, const char *path)
@@ -147,6 +150,31 @@ static int rename_graft(struct viewfix *f)
 	return vf_rename(f, "gr/b/f", "s/t", 0);
 }
 
+static int exchange_files(struct viewfix *f)
+{
+	return vf_rename(f, "src/f", "s/mine", RENAME_EXCHANGE);
+}
+
+static int exchange_links(struct viewfix *f)
+{
+	return vf_rename(f, "src/l", "s/l", RENAME_EXCHANGE);
+}
+
+static int exchange_file_and_dir(struct viewfix *f)
+{
+	return vf_rename(f, "src/d", "s/mine", RENAME_EXCHANGE);
+}
+
+static int exchange_into_spec(struct viewfix *f)
+{
+	return vf_rename(f, "lib/l", "lib/both", RENAME_EXCHANGE);
+}
+
+static int exchange_dirs(struct viewfix *f)
+{
+	return vf_rename(f, "src/d", "lib/d", RENAME_EXCHANGE);
+}
+
 static const struct scenario scenarios[] = {
 	{ "copy-up to scratch", edit_scratch, "s/f", "s", "s" },
 	{ "copy-up to spec", edit_spec, "lib/f", "lib", "lib" },
@@ -178,6 +206,16 @@ static const struct scenario scenarios[] = {
 	  "s/t/in/x", "ENOENT", "sx", true },
 	{ "rename out of a graft", rename_graft, "gr/b/f", "back", "ENOENT", "s/t", "ENOENT",
 	  "back", true },
+	{ .name = "exchange of files", .run = exchange_files, .path = "src/f", .before = "src",
+	  .path2 = "s/mine", .before2 = "mine", .inner = "", .inner2 = "" },
+	{ .name = "exchange of links", .run = exchange_links, .path = "src/l", .before = "->one",
+	  .path2 = "s/l", .before2 = "->two", .inner = "", .inner2 = "" },
+	{ .name = "exchange of file and tree", .run = exchange_file_and_dir, .path = "src/d",
+	  .before = "srcx", .path2 = "s/mine", .before2 = "mine", .inner = "/in/x", .inner2 = "" },
+	{ .name = "exchange in spec", .run = exchange_into_spec, .path = "lib/l",
+	  .before = "->three", .path2 = "lib/both", .before2 = "spec", .inner = "", .inner2 = "" },
+	{ .name = "exchange of trees", .run = exchange_dirs, .path = "src/d", .before = "srcx",
+	  .path2 = "lib/d", .before2 = "libx", .inner = "/in/x", .inner2 = "/x" },
 };
 
 static struct viewfix *prepare(void **state)
@@ -190,9 +228,11 @@ static struct viewfix *prepare(void **state)
 	tree_make(f->tmp, "trunk/src/f=src", "trunk/src/g=g", "trunk/src/d/in/x=srcx",
 		  "trunk/lib/f=lib", "trunk/lib/both=trunk", "trunk/spec/b/lib/both=spec",
 		  "trunk/lib/e/", "trunk/spec/b/lib/e/", "trunk/spec/b/back/f=back", "trunk/s/f=s",
-		  "trunk/s/gone=gone", "trunk/s/d/in/x=sx", NULL);
+		  "trunk/s/gone=gone", "trunk/s/d/in/x=sx", "trunk/src/l->one",
+		  "trunk/lib/l->three", "trunk/lib/d/x=libx", NULL);
 	vf_open(f, "b");
 	assert_int_equal(vf_put(f, "s/mine", "mine"), 0);
+	assert_int_equal(vf_symlink(f, "s/l", "two"), 0);
 	assert_int_equal(vf_rm(f, "s/gone"), 0);
 	return f;
 }
@@ -217,6 +257,48 @@ static bool is_one_of(struct viewfix *f, const char *path, const char *a, const 
 	return !strcmp(text, a) || !strcmp(text, b);
 }
 
+static bool is_at(struct viewfix *f, const char *path, const char *inner, const char *text)
+{
+	char full[96];
+
+	(void)snprintf(full, sizeof(full), "%s%s", path, inner);
+	return !strcmp(vf_text(f, full), text);
+}
+
+/* Is the object at the name in the root that an exchange moves it to, or at the other? */
+static bool is_aside(struct viewfix *f, const char *inner, const char *text)
+{
+	char names[512];
+
+	(void)snprintf(names, sizeof(names), "%s", vf_names(f, ""));
+	for (char *save = NULL, *name = strtok_r(names, " ", &save); name;
+	     name = strtok_r(NULL, " ", &save))
+		if (!strncmp(name, WORKDIR_SWAP_PREFIX, strlen(WORKDIR_SWAP_PREFIX)) &&
+		    is_at(f, name, inner, text))
+			return true;
+	return false;
+}
+
+static void check_exchanged(struct viewfix *f, const struct scenario *s, const char *what,
+			    bool done)
+{
+	bool stayed = is_at(f, s->path, s->inner, s->before);
+	bool stayed2 = is_at(f, s->path2, s->inner2, s->before2);
+	bool moved = is_at(f, s->path2, s->inner, s->before);
+	bool moved2 = is_at(f, s->path, s->inner2, s->before2);
+
+	if ((moved && moved2) || (!done && stayed && stayed2))
+		return;
+	/* the view can't tell what a half removed tree is a copy of: all of it stays */
+	if (!done && (*s->inner || *s->inner2) &&
+	    (stayed || moved || is_aside(f, s->inner, s->before)) &&
+	    (stayed2 || moved2 || is_aside(f, s->inner2, s->before2)))
+		return;
+	fail_msg("%s: exchanged%s%s%s%s%s", what, stayed ? " 1 stayed" : "",
+		 stayed2 ? " 2 stayed" : "", moved ? " 1 moved" : "", moved2 ? " 2 moved" : "",
+		 done ? ", done" : "");
+}
+
 /* The state after scenario @s was cut short; @done: it said that it succeeded. */
 static void check_after(struct viewfix *f, const struct scenario *s, unsigned step, bool done)
 {
@@ -224,6 +306,11 @@ static void check_after(struct viewfix *f, const struct scenario *s, unsigned st
 
 	(void)snprintf(what, sizeof(what), "%s, call %u", s->name, step);
 	check_checkout(f, what);
+	check_int(what, vf_is_clean(f), true);
+	if (s->inner) {
+		check_exchanged(f, s, what, done);
+		return;
+	}
 	if (!is_one_of(f, s->path, done ? s->after : s->before, s->after))
 		fail_msg("%s: '%s' is '%s'", what, s->path, vf_text(f, s->path));
 	if (s->path2 && !is_one_of(f, s->path2, done ? s->after2 : s->before2, s->after2))
@@ -231,7 +318,6 @@ static void check_after(struct viewfix *f, const struct scenario *s, unsigned st
 	if (s->either && strcmp(vf_text(f, s->path), s->before) &&
 	    strcmp(vf_text(f, s->path2), s->after2))
 		fail_msg("%s: neither name is there", what);
-	check_int(what, vf_is_clean(f), true);
 }
 
 /* In the child: wait to be traced, then do it. */

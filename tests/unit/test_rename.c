@@ -433,58 +433,6 @@ static void hard_links_stay_linked_in_a_copied_tree(void **state)
 	assert_false(tree_exists(f->tmp, "trunk/src/d"));
 }
 
-static void exchange_swaps_or_refuses(void **state)
-{
-	struct viewfix *f = *state;
-
-	make_checkout(f);
-	tree_make(f->tmp, "trunk/src/g=other", NULL);
-	vf_open(f, "b");
-	assert_int_equal(vf_rename(f, "src/f", "src/g", RENAME_EXCHANGE), 0);
-	assert_string_equal(vf_text(f, "src/f"), "other");
-	assert_string_equal(vf_text(f, "src/g"), "src");
-	assert_int_equal(vf_rename(f, "src/f", "src/d", RENAME_EXCHANGE), 0);
-	assert_string_equal(vf_text(f, "src/f/in/x"), "srcx");
-	assert_string_equal(vf_text(f, "src/d"), "other");
-	assert_int_equal(vf_rename(f, "lib/f", "lib/only", RENAME_EXCHANGE), 0);
-	assert_string_equal(vf_text(f, "lib/f"), "only");
-	assert_string_equal(vf_text(f, "lib/only"), "lib");
-	assert_string_equal(vf_on_disk(f, "trunk/lib/f"), "lib");
-	assert_int_equal(vf_put(f, "s/new", "n"), 0);
-	assert_int_equal(vf_rename(f, "s/f", "s/new", RENAME_EXCHANGE), 0);
-	assert_string_equal(vf_text(f, "s/f"), "n");
-	assert_string_equal(vf_text(f, "s/new"), "s");
-	assert_int_equal(vf_rename(f, "src/g", "s/f", RENAME_EXCHANGE), -EINVAL);
-	assert_int_equal(vf_rename(f, "lib/m", "lib/f", RENAME_EXCHANGE), -EINVAL);
-	assert_int_equal(vf_rename(f, "src/g", "src/none", RENAME_EXCHANGE), -ENOENT);
-	assert_string_equal(vf_text(f, "src/g"), "src");
-	assert_string_equal(vf_names(f, "lib/m"), "s t");
-	vf_remount(f);
-	assert_string_equal(vf_text(f, "s/f"), "n");
-	assert_string_equal(vf_text(f, "lib/f"), "only");
-	assert_true(vf_is_clean(f));
-}
-
-static void exchanged_directory_shows_nothing_old(void **state)
-{
-	struct viewfix *f = *state;
-
-	make_checkout(f);
-	vf_open(f, "b");
-	assert_int_equal(vf_rm(f, "s/d/in/x"), 0);
-	assert_int_equal(vf_rmdir(f, "s/d/in"), 0);
-	assert_int_equal(vf_rmdir(f, "s/d"), 0);
-	assert_int_equal(vf_mkdir(f, "s/d"), 0);
-	assert_int_equal(vf_put(f, "s/d/one", "1"), 0);
-	assert_int_equal(vf_mkdir(f, "s/e"), 0);
-	assert_int_equal(vf_put(f, "s/e/two", "2"), 0);
-	assert_int_equal(vf_rename(f, "s/e", "s/d", RENAME_EXCHANGE), 0);
-	assert_string_equal(vf_names(f, "s/d"), "two");
-	assert_string_equal(vf_names(f, "s/e"), "one");
-	vf_remount(f);
-	assert_string_equal(vf_names(f, "s/d"), "two");
-}
-
 static void old_name_that_cannot_go_brings_the_new_one_back(void **state)
 {
 	struct viewfix *f = *state;
@@ -523,8 +471,6 @@ int main(void)
 		TEST(build_products_follow_their_directory),
 		TEST(links_and_special_files_move),
 		TEST(hard_links_stay_linked_in_a_copied_tree),
-		TEST(exchange_swaps_or_refuses),
-		TEST(exchanged_directory_shows_nothing_old),
 		TEST(old_name_that_cannot_go_brings_the_new_one_back),
 	};
 
