@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "layer/change.h"
@@ -92,12 +94,36 @@ static void take(struct renaming *rn, struct node *n)
 	rn->n_taken++;
 }
 
+/* Add the known nodes below a directory to those that move. */
+static int add_below(struct renaming *rn, struct node *dir)
+{
+	struct node **more = NULL;
+	struct node **all;
+	size_t n = 0;
+	int r = is_dir(dir) ? table_below(rn->srv->table, dir, &more, &n) : 0;
+
+	if (r < 0 || !n) {
+		free(more);
+		return r;
+	}
+	all = reallocarray(rn->below, rn->n_below + n, sizeof(struct node *));
+	if (all) {
+		memcpy(all + rn->n_below, more, n * sizeof(struct node *));
+		rn->below = all;
+		rn->n_below += n;
+	}
+	for (size_t i = 0; !all && i < n; i++)
+		node_unref(more[i]);
+	free(more);
+	return all ? 0 : -ENOMEM;
+}
+
 static int take_all(struct renaming *rn)
 {
-	int r = 0;
+	int r = add_below(rn, rn->from.n);
 
-	if (is_dir(rn->from.n))
-		r = table_below(rn->srv->table, rn->from.n, &rn->below, &rn->n_below);
+	if (!r && (rn->flags & RENAME_EXCHANGE))
+		r = add_below(rn, rn->to.n);
 	if (r < 0)
 		return r;
 	rn->taken = calloc(rn->n_below + 2, sizeof(*rn->taken));
@@ -181,6 +207,15 @@ static bool same_type(const struct found *a, const struct found *b)
 	return (a->st.st_mode & S_IFMT) == (b->st.st_mode & S_IFMT);
 }
 
+/* What the node holds of an object that was copied is not what it stands for now. */
+static void drop_if_copied(struct server *srv, const struct side *s, const struct found *now)
+{
+	if (!s->n || s->n->type != S_IFREG || object_same(&s->f.obj, &now->obj))
+		return;
+	handle_drop(srv->slots, s->n, HANDLE_READ);
+	handle_drop(srv->slots, s->n, HANDLE_PATH);
+}
+
 /* The layers have been changed: let the table follow. */
 static int follow(struct renaming *rn, const struct handle *kept)
 {
@@ -203,10 +238,7 @@ static int follow(struct renaming *rn, const struct handle *kept)
 			orphan);
 	if (r < 0)
 		return r;
-	if (a->n && a->n->type == S_IFREG && !object_same(&a->f.obj, &now.obj)) {
-		handle_drop(srv->slots, a->n, HANDLE_READ);
-		handle_drop(srv->slots, a->n, HANDLE_PATH);
-	}
+	drop_if_copied(srv, a, &now);
 	note_parts(srv, a->place.dir, &now);
 	note_parts(srv, b->place.dir, &now);
 	if (is_dir(a->n) && !is_plain_move(&a->f, &now))
@@ -233,8 +265,13 @@ static int follow_exchange(struct renaming *rn)
 	r = table_exchanged(srv->table, a->place.dir, a->name, &at_a, b->place.dir, b->name, &at_b);
 	if (r < 0)
 		return r;
+	drop_if_copied(srv, a, &at_b);
+	drop_if_copied(srv, b, &at_a);
 	note_parts(srv, a->place.dir, &at_a);
 	note_parts(srv, b->place.dir, &at_b);
+	if ((is_dir(a->n) && !is_plain_move(&a->f, &at_b)) ||
+	    (is_dir(b->n) && !is_plain_move(&b->f, &at_a)))
+		rebind_below(rn);
 	return 0;
 }
 
