@@ -263,14 +263,14 @@ static int remove_line(struct hide *h, const struct strbuf *line)
 	return r; /* the next look sees that it is gone */
 }
 
-int hide_drop(struct hide *h, const char *rel)
+int hide_drop(struct hide *h, const char *rel, bool is_dir)
 {
 	cleanup_strbuf struct strbuf line = STRBUF_INIT;
 	int r;
 
-	if (strchr(rel, '\n') || !hide_covers(h, rel, false))
+	if (strchr(rel, '\n') || !hide_covers(h, rel, is_dir))
 		return 0;
-	r = exact_line(rel, false, &line);
+	r = exact_line(rel, is_dir, &line);
 	if (r < 0)
 		return r;
 	pthread_rwlock_wrlock(&h->lock);

@@ -34,10 +34,10 @@ bool hide_is_empty(struct hide *h);
 int hide_add(struct hide *h, const char *rel, bool is_dir);
 
 /**
- * hide_drop - take the line away that hide_add() made for the non-directory @rel, if there is one
+ * hide_drop - take the line away that hide_add() made for @rel, if there is one
  *
- * For a name that the spec directory has itself again: it shadows what the line hid. thread-safe
+ * For a file that the spec directory has itself again: it shadows what the line hid. thread-safe
  */
-int hide_drop(struct hide *h, const char *rel);
+int hide_drop(struct hide *h, const char *rel, bool is_dir);
 
 #endif

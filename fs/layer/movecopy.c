@@ -174,39 +174,52 @@ static void purge(const struct move *m, const struct copied_list *list, unsigned
 	}
 }
 
-/* Take the old directory away along its route. */
-static int remove_old_dir(const struct move *m, const struct copied_list *list)
+/* Hide what would show at the old name, and remove there what was copied. */
+static int begin_removal(const struct move *m, const struct copied_list *list, bool *ret_whiteout)
 {
 	unsigned layer = m->remove.layer;
+	int r;
+
+	if (!m->remove.in_place)
+		return remove_hide(m->v, m->from, true, layer);
+	r = remove_hide_below(m->v, m->from, true, layer, ret_whiteout);
+	if (!r)
+		purge(m, list, layer);
+	return r;
+}
+
+/* Take the old directory away along its route. @ret_begun: some of it is gone, also on failure */
+static int remove_old_dir(const struct move *m, const struct copied_list *list, bool *ret_begun)
+{
 	bool whiteout = false;
 	struct found left;
 	int r = 0;
 
-	if (!m->remove.in_place && !layer)
+	if (!m->remove.in_place && !m->remove.layer)
 		return whiteout_put(m->v, m->from);
-	if (!m->remove.in_place)
-		r = remove_hide(m->v, m->from, true, layer);
-	else if (layer)
-		r = remove_hide_below(m->v, m->from, true, layer, &whiteout);
+	if (m->remove.layer)
+		r = begin_removal(m, list, &whiteout);
 	if (r < 0)
 		return r;
-	if (m->remove.in_place && layer)
-		purge(m, list, layer);
+	*ret_begun = m->remove.layer;
 	if (!whiteout && m->from_f->parts & 1)
 		r = whiteout_replace_dir(m->v, m->from);
+	if (r < 0)
+		return r;
+	*ret_begun = true;
 	/* something that could not go, or that nobody copied */
-	if (!r && !whiteout && stack_lookup(&m->v->stack, m->from, &left) == 0)
+	if (!whiteout && stack_lookup(&m->v->stack, m->from, &left) == 0)
 		r = whiteout_put(m->v, m->from);
 	return r;
 }
 
-static int remove_old(const struct move *m, const struct copied_list *list)
+static int remove_old(const struct move *m, const struct copied_list *list, bool *ret_begun)
 {
 	struct found now;
 	int r;
 
 	if (m->is_dir)
-		return remove_old_dir(m, list);
+		return remove_old_dir(m, list, ret_begun);
 	if (m->remove.in_place) {
 		r = stack_lookup(&m->v->stack, m->from, &now);
 		if (r < 0)
@@ -267,6 +280,8 @@ static int copy_and_remove(const struct move *m)
 	cleanup_interim struct interim i = INTERIM_INIT;
 	cleanup_copied_list struct copied_list list = { 0 };
 	enum published how = PUBLISHED_NEW;
+	bool begun = false;
+	struct found left;
 	int r;
 
 	if (parent < 0)
@@ -280,10 +295,11 @@ static int copy_and_remove(const struct move *m)
 		r = publish(m, &i, parent, name, &how);
 	if (r < 0)
 		return r;
-	r = remove_old(m, &list);
-	if (r < 0)
+	r = remove_old(m, &list, &begun);
+	if (r < 0 && !begun)
 		take_back(&i, parent, name, how);
-	return r;
+	/* what is gone from the old name is nowhere but in the copy */
+	return r < 0 && begun && stack_lookup(&m->v->stack, m->from, &left) == -ENOENT ? 0 : r;
 }
 
 int move_by_copy(const struct move *m)

@@ -20,12 +20,18 @@
 /* Add the line. One for a directory hides directories only: a file below takes another one. */
 static int add_line(struct view *v, const char *path, const char *rel, bool is_dir, unsigned spec)
 {
-	int r = hide_add(v->stack.hides[spec], rel, is_dir);
+	struct hide *h = v->stack.hides[spec];
+	bool was_there = is_dir && hide_covers(h, rel, true);
+	int r = hide_add(h, rel, is_dir);
 
 	if (r < 0 || !is_dir)
 		return r;
 	r = stack_has_below(&v->stack, path, spec);
-	return r <= 0 ? r : hide_add(v->stack.hides[spec], rel, false);
+	if (r > 0)
+		r = hide_add(h, rel, false);
+	if (r < 0 && !was_there)
+		(void)hide_drop(h, rel, true); /* @r tells what failed */
+	return r;
 }
 
 int remove_hide(struct view *v, const char *path, bool is_dir, unsigned spec)
@@ -72,7 +78,7 @@ void remove_undo_hide(struct view *v, const char *path, unsigned layer, const st
 	/* a line that stays hides nothing as long as the object is there */
 	if (v->stack.hides[layer] && rule_place(l->rule, path, &rel) == RULE_INSIDE && *rel &&
 	    !S_ISDIR(o->st.st_mode))
-		(void)hide_drop(v->stack.hides[layer], rel);
+		(void)hide_drop(v->stack.hides[layer], rel, false);
 }
 
 int remove_check(struct view *v, const char *path, const struct found *f)

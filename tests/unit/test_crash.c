@@ -150,6 +150,11 @@ static int rename_graft(struct viewfix *f)
 	return vf_rename(f, "gr/b/f", "s/t", 0);
 }
 
+static int rename_merged(struct viewfix *f)
+{
+	return vf_rename(f, "lib/m", "src/t", 0);
+}
+
 static int exchange_files(struct viewfix *f)
 {
 	return vf_rename(f, "src/f", "s/mine", RENAME_EXCHANGE);
@@ -206,6 +211,8 @@ static const struct scenario scenarios[] = {
 	  "s/t/in/x", "ENOENT", "sx", true },
 	{ "rename out of a graft", rename_graft, "gr/b/f", "back", "ENOENT", "s/t", "ENOENT",
 	  "back", true },
+	{ "rename of a merged tree", rename_merged, "lib/m/s", "ms", "ENOENT", "src/t/s", "ENOENT",
+	  "ms", true },
 	{ .name = "exchange of files", .run = exchange_files, .path = "src/f", .before = "src",
 	  .path2 = "s/mine", .before2 = "mine", .inner = "", .inner2 = "" },
 	{ .name = "exchange of links", .run = exchange_links, .path = "src/l", .before = "->one",
@@ -229,10 +236,12 @@ static struct viewfix *prepare(void **state)
 		  "trunk/lib/f=lib", "trunk/lib/both=trunk", "trunk/spec/b/lib/both=spec",
 		  "trunk/lib/e/", "trunk/spec/b/lib/e/", "trunk/spec/b/back/f=back", "trunk/s/f=s",
 		  "trunk/s/gone=gone", "trunk/s/d/in/x=sx", "trunk/src/l->one",
-		  "trunk/lib/l->three", "trunk/lib/d/x=libx", NULL);
+		  "trunk/lib/l->three", "trunk/lib/d/x=libx",
+		  "trunk/lib/m/t=mt", "trunk/spec/b/lib/m/s=ms", NULL);
 	vf_open(f, "b");
 	assert_int_equal(vf_put(f, "s/mine", "mine"), 0);
 	assert_int_equal(vf_symlink(f, "s/l", "two"), 0);
+	assert_int_equal(vf_mkdir(f, "lib/m/__pycache__"), 0);
 	assert_int_equal(vf_rm(f, "s/gone"), 0);
 	return f;
 }

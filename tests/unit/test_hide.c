@@ -108,13 +108,13 @@ static void dropped_line_leaves_the_others(void **state)
 
 	assert_int_equal(hide_add(f->hide, "a*b", false), 0);
 	assert_int_equal(hide_add(f->hide, "keep", false), 0);
-	assert_int_equal(hide_drop(f->hide, "a*b"), 0);
+	assert_int_equal(hide_drop(f->hide, "a*b", false), 0);
 	assert_false(hide_covers(f->hide, "a*b", false));
 	assert_true(hide_covers(f->hide, "keep", false));
-	assert_int_equal(hide_drop(f->hide, "other"), 0);
+	assert_int_equal(hide_drop(f->hide, "other", false), 0);
 	assert_true(hide_covers(f->hide, "keep", false));
 	/* an empty list is no file */
-	assert_int_equal(hide_drop(f->hide, "keep"), 0);
+	assert_int_equal(hide_drop(f->hide, "keep", false), 0);
 	assert_false(hide_covers(f->hide, "keep", false));
 	assert_false(tree_exists(f->tmp, "sp/" HIDE_FILE));
 }
