@@ -104,9 +104,13 @@ static int route_to(struct view *v, const char *to, bool is_dir, unsigned *ret)
 static int shift(const struct swap *s, const char *from, const char *to)
 {
 	struct found f;
+	struct found there;
 	struct move m = { .v = s->v, .from = from, .from_f = &f, .to = to, .remove = from_aside };
-	int r = stack_lookup(&s->v->stack, from, &f);
+	int r = stack_lookup(&s->v->stack, to, &there);
 
+	if (r != -ENOENT)
+		return r < 0 ? r : -EEXIST;
+	r = stack_lookup(&s->v->stack, from, &f);
 	if (r < 0)
 		return r;
 	m.is_dir = S_ISDIR(f.obj.st.st_mode);
