@@ -23,6 +23,7 @@ enum {
 	QUEUE_MAX = 1 << 16,    /* events waiting; more than that count as lost */
 	SYNC_LIMIT_SEC = 30,
 	SYNC_NAME_MAX = 32,
+	SAY_AGAIN_SEC = 60,
 };
 
 #define SYNC_PREFIX "sync."
@@ -52,6 +53,7 @@ struct inval {
 	uint64_t sync_dir;              /* watch of the directory for sync files; constant */
 	int sync_fd;                    /* that directory; constant */
 	bool running;
+	time_t said_sec;                /* when a loss was told last; names_thread's; 0: never */
 	pthread_t names_thread;
 	pthread_t pages_thread;
 
@@ -243,12 +245,26 @@ static void deal_with(struct inval *i, const struct pending *p)
 		refresh_event(&r, dir, p->key + sizeof(dir), p->what);
 }
 
+/* One burst of changes may be lost in pieces: that is one line. Called by one thread only. */
+static bool say_again(struct inval *i)
+{
+	struct timespec now;
+	bool again;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	again = !i->said_sec || now.tv_sec - i->said_sec >= SAY_AGAIN_SEC;
+	if (again)
+		i->said_sec = now.tv_sec;
+	return again;
+}
+
 /* @asked: of the syncs that were asked for before this look the events may be lost, too */
 static void deal_with_loss(struct inval *i, uint64_t asked)
 {
 	struct refresh r = { .srv = i->srv, .follow = i->follow, .inval = i };
 
-	log_warn("too many changes at once: looking through all that is cached");
+	if (say_again(i))
+		log_warn("too many changes at once: looking through all that is cached");
 	atomic_fetch_add(&i->trees, 1);
 	refresh_all(&r);
 	pthread_mutex_lock(&i->lock);

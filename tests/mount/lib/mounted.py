@@ -18,6 +18,7 @@ Environment: SPECFS_BIN is the program under test, SPECFS_TREES the directory of
 (default: tests/trees), SPECFS_TEST_TMP where temporary directories go, SPECFS_TEST_KEEP=1 keeps
 them.
 """
+import json
 import os
 import shutil
 import signal
@@ -331,6 +332,10 @@ class View:
     def origin(self, rel):
         """Text of the user.specfs.origin attribute: the layer and the real path of a file."""
         return os.getxattr(self.path(rel), ORIGIN_XATTR, follow_symlinks=False).decode()
+
+    def status(self):
+        """What the daemon says of itself in .specfs/status."""
+        return json.loads(self.read('.specfs/status'))
 
     def cli(self, *words, ok=(0, ), cwd=None):
         """Run specfs with these words; see run()."""
