@@ -159,7 +159,6 @@ def a_directory_changes_without_its_children(p):
     os.chmod(p('big'), 0o711)
     os.utime(p('big'))
     os.chown(p('big'), os.getuid(), os.getgid())
-    os.setxattr(p('big'), 'user.k', b'v')
     equal(files_of_layers(p), before, 'files of scratch and spec')
     st = os.stat(p('big'))
     equal((st.st_mode & 0o7777, len(os.listdir(p('big')))), (0o711, 200), 'the directory')

@@ -18,6 +18,7 @@ Environment: SPECFS_BIN is the program under test, SPECFS_TREES the directory of
 (default: tests/trees), SPECFS_TEST_TMP where temporary directories go, SPECFS_TEST_KEEP=1 keeps
 them.
 """
+import contextlib
 import json
 import os
 import shutil
@@ -162,6 +163,7 @@ class View:
     mount       False: prepare everything, but leave mounting to .mount()
 
     v.tmp  v.root  v.mnt  v.scratch  v.log_path  v.env  v.daemon (a Popen when foreground)
+    v.at_end is closed when nothing is mounted any more, before the temporary directory goes
     """
     def __init__(self,
                  tree='flagtree-mini',
@@ -182,6 +184,7 @@ class View:
         self.more_env = dict(env or {})
         self.daemon = None
         self.tmp = None
+        self.at_end = contextlib.ExitStack()
 
     def __enter__(self):
         need_fuse()
@@ -369,6 +372,7 @@ class View:
             print(
                 f'--- log of {" ".join(self.mount_argv())}\n{self.log()}--- end of log',
                 file=sys.stderr)
+        self.at_end.close()
         if os.environ.get('SPECFS_TEST_KEEP'):
             print(f'kept: {self.tmp}', file=sys.stderr)
         elif not is_mounted(self.mnt):
