@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/log.h"
@@ -60,23 +61,37 @@ static void make_parents(char *path)
 	}
 }
 
-static int publish_link(const json_t *record, const char *scratch)
+int record_open_dir(void)
 {
 	cleanup_strbuf struct strbuf at = STRBUF_INIT;
-	cleanup_strbuf struct strbuf to = STRBUF_INIT;
-	int r = link_path(json_integer_value(json_object_get(record, "device")), &at);
+	int r = link_path(0, &at);
+	int fd;
 
 	if (r < 0)
 		return r;
-	strbuf_addf(&to, "%s/lock", scratch);
-	if (strbuf_failed(&to))
-		return -ENOMEM;
 	make_parents(at.buf);
-	(void)unlink(at.buf); /* of an earlier mount with this number */
-	return symlink(to.buf, at.buf) < 0 ? -errno : 0;
+	*strrchr(at.buf, '/') = '\0';
+	fd = open(at.buf, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
-int record_publish(const json_t *record, int lock_fd, const char *scratch)
+static int publish_link(const json_t *record, const char *scratch, int dir_fd)
+{
+	cleanup_strbuf struct strbuf name = STRBUF_INIT;
+	cleanup_strbuf struct strbuf to = STRBUF_INIT;
+
+	if (dir_fd < 0)
+		return dir_fd;
+	strbuf_addf(&name, "%lld",
+		    (long long)json_integer_value(json_object_get(record, "device")));
+	strbuf_addf(&to, "%s/lock", scratch);
+	if (strbuf_failed(&name) || strbuf_failed(&to))
+		return -ENOMEM;
+	(void)unlinkat(dir_fd, name.buf, 0); /* of an earlier mount with this number */
+	return symlinkat(to.buf, dir_fd, name.buf) < 0 ? -errno : 0;
+}
+
+int record_publish(const json_t *record, int lock_fd, const char *scratch, int dir_fd)
 {
 	cleanup_free char *text = json_dumps(record, JSON_INDENT(2));
 	int r;
@@ -88,7 +103,7 @@ int record_publish(const json_t *record, int lock_fd, const char *scratch)
 	r = fd_write_all(lock_fd, text, strlen(text));
 	if (r < 0)
 		return r;
-	r = publish_link(record, scratch);
+	r = publish_link(record, scratch, dir_fd);
 	if (r < 0)
 		log_debug("cli", "no link to the record: %s", strerror(-r));
 	return 0;

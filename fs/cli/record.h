@@ -21,13 +21,22 @@ DEFINE_CLEANUP(json, json_t, json_decref)
 int record_stamp(json_t *record);
 
 /**
+ * record_open_dir - make and open the directory of links, before the view is mounted
+ *
+ * Once it is, the path may lead into the view, which does not answer yet. Returns a descriptor, or
+ * a negative errno that record_publish() takes, too.
+ */
+int record_open_dir(void);
+
+/**
  * record_publish - write the record and make it findable
  * @lock_fd: the lock file of @scratch, open for writing
+ * @dir_fd:  of record_open_dir()
  *
  * Returns 0, or a negative errno if it could not be written. Without a cache directory there is no
  * link: the view works, but only its own process tells of it.
  */
-int record_publish(const json_t *record, int lock_fd, const char *scratch);
+int record_publish(const json_t *record, int lock_fd, const char *scratch, int dir_fd);
 
 /** record_withdraw - the view is gone: empty the lock file (@lock_fd, or -1), remove the link, and
  * the mountpoint too if the record says that we made it and it is empty */

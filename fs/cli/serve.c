@@ -208,7 +208,8 @@ static int find_device(const struct plan *p, unsigned *ret)
 }
 
 /* The record of the view that has just been mounted, published. */
-static int publish(const struct start *s, const struct view *v, dev_t device, json_t **ret)
+static int publish(const struct start *s, const struct view *v, dev_t device, int dir_fd,
+		   json_t **ret)
 {
 	unsigned number = minor(device);
 	int r = s->p->over_root ? EXIT_OK : find_device(s->p, &number);
@@ -218,7 +219,7 @@ static int publish(const struct start *s, const struct view *v, dev_t device, js
 	*ret = record_make(s, v, number);
 	if (!*ret)
 		return fault("out of memory");
-	r = record_publish(*ret, v->lock_fd, v->scratch);
+	r = record_publish(*ret, v->lock_fd, v->scratch, dir_fd);
 	return r < 0 ? fault("cannot write '%s/lock': %s", v->scratch, strerror(-r)) : EXIT_OK;
 }
 
@@ -296,6 +297,7 @@ static int mount_and_answer(struct start *st, struct view *v, int facts_fd, int 
 {
 	struct session_options o = st->p->session;
 	cleanup_diag struct diag d = DIAG_INIT;
+	cleanup_fd int records_fd = record_open_dir();
 	struct session *s = NULL;
 	json_t *record = NULL;
 	int r = 0;
@@ -309,7 +311,7 @@ static int mount_and_answer(struct start *st, struct view *v, int facts_fd, int 
 		protect_below(st);
 		close(steal_fd(&st->below_fd));
 	}
-	r = publish(st, v, o.device, &record);
+	r = publish(st, v, o.device, records_fd, &record);
 	if (!r)
 		r = answer(st->p, s, record, facts_fd, ready_fd);
 	session_free(s);

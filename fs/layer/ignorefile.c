@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <uthash.h>
 
 #include "base/fd.h"
@@ -35,12 +37,20 @@ struct dir {
 	char path[];
 };
 
+/*
+ * A file that lies anywhere. Its directory is opened before the view is mounted: whatever the path
+ * leads to later, it is not the view itself, whose answer would have to come from us.
+ */
+struct outer {
+	int dir_fd; /* -1: there is none */
+	char *name;
+	struct source file;
+};
+
 struct ignorefiles {
 	int root_fd;
-	char *exclude_path;
-	char *global_path;
-	struct source exclude;
-	struct source global;
+	struct outer exclude;
+	struct outer global;
 	struct dir *dirs;
 	uint64_t generation; /* changes whenever any file does */
 };
@@ -63,6 +73,33 @@ static void drop_dirs(struct ignorefiles *f)
 	}
 }
 
+/* Links on the way are followed now, as git does; without a directory there is no file. */
+static int outer_open(struct outer *o, const char *path)
+{
+	cleanup_free char *real = path ? realpath(path, NULL) : NULL;
+	cleanup_free char *dir = path ? strdup(real ? real : path) : NULL;
+	char *slash = dir ? strrchr(dir, '/') : NULL;
+
+	if (path && !dir)
+		return -ENOMEM;
+	if (!slash)
+		return 0;
+	o->name = strdup(slash + 1);
+	if (!o->name)
+		return -ENOMEM;
+	slash[slash == dir] = '\0';
+	o->dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return 0;
+}
+
+static void outer_close(struct outer *o)
+{
+	source_clear(&o->file);
+	free(o->name);
+	if (o->dir_fd >= 0)
+		close(o->dir_fd);
+}
+
 int ignorefiles_new(const char *root, const char *exclude, const char *global,
 		    struct ignorefiles **ret)
 {
@@ -75,10 +112,11 @@ int ignorefiles_new(const char *root, const char *exclude, const char *global,
 	f->root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (f->root_fd < 0)
 		r = -errno;
-	f->exclude_path = exclude ? strdup(exclude) : NULL;
-	f->global_path = global ? strdup(global) : NULL;
-	if (!r && ((exclude && !f->exclude_path) || (global && !f->global_path)))
-		r = -ENOMEM;
+	f->exclude.dir_fd = f->global.dir_fd = -1;
+	if (!r)
+		r = outer_open(&f->exclude, exclude);
+	if (!r)
+		r = outer_open(&f->global, global);
 	if (r < 0)
 		ignorefiles_free(f);
 	else
@@ -91,10 +129,8 @@ void ignorefiles_free(struct ignorefiles *f)
 	if (!f)
 		return;
 	drop_dirs(f);
-	source_clear(&f->exclude);
-	source_clear(&f->global);
-	free(f->exclude_path);
-	free(f->global_path);
+	outer_close(&f->exclude);
+	outer_close(&f->global);
 	if (f->root_fd >= 0)
 		close(f->root_fd);
 	free(f);
@@ -153,6 +189,12 @@ static void refresh(struct ignorefiles *f, struct source *s, int dir_fd, const c
 	f->generation++;
 }
 
+static void refresh_outer(struct ignorefiles *f, struct outer *o)
+{
+	if (o->dir_fd >= 0)
+		refresh(f, &o->file, o->dir_fd, o->name);
+}
+
 /* The entry of directory @path, its file fresh; NULL without memory. */
 static struct dir *dir_get(struct ignorefiles *f, const char *path, size_t len)
 {
@@ -191,9 +233,9 @@ static bool decide(struct ignorefiles *f, const char *path, bool is_dir)
 		if (m != GLOB_NONE)
 			return m == GLOB_MATCH;
 	}
-	m = glob_match_list(&f->exclude.patterns, path, is_dir);
+	m = glob_match_list(&f->exclude.file.patterns, path, is_dir);
 	if (m == GLOB_NONE)
-		m = glob_match_list(&f->global.patterns, path, is_dir);
+		m = glob_match_list(&f->global.file.patterns, path, is_dir);
 	return m == GLOB_MATCH;
 }
 
@@ -205,10 +247,8 @@ bool ignorefiles_cover(struct ignorefiles *f, const char *path, bool is_dir)
 		return false;
 	if (HASH_COUNT(f->dirs) > DIRS_MAX)
 		drop_dirs(f);
-	if (f->exclude_path)
-		refresh(f, &f->exclude, AT_FDCWD, f->exclude_path);
-	if (f->global_path)
-		refresh(f, &f->global, AT_FDCWD, f->global_path);
+	refresh_outer(f, &f->exclude);
+	refresh_outer(f, &f->global);
 	if (!dir_get(f, "", 0))
 		return false;
 	for (char *slash = strchr(prefix, '/'); slash; slash = strchr(slash + 1, '/')) {

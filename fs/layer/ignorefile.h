@@ -15,6 +15,8 @@ struct ignorefiles;
  * ignorefiles_new - @root: working tree of the repository, a real path
  * @exclude: path of info/exclude, or NULL
  * @global:  path of what core.excludesFile names, or NULL
+ *
+ * The directories of these two are looked up now and not again.
  */
 int ignorefiles_new(const char *root, const char *exclude, const char *global,
 		    struct ignorefiles **ret);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What gitignore files say, without any repository. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "layer/ignorefile.h"
@@ -30,9 +31,11 @@ static void nearest_file_decides(void **state)
 	(void)state;
 	tree_make(tmp, "r/.gitignore=\xef\xbb\xbf*.o\n# comment\n!/keep.o\nout/\n\\#hash\n",
 		  "r/d/.gitignore=!*.log\ntrailing\\ \ncrlf\r\nblank   \n",
-		  "r/d/e/.gitignore=!a.o\n", "exclude=*.log\n", "global=*.bak\n", NULL);
+		  "r/d/e/.gitignore=!a.o\n", "exclude=*.log\n", "dotfiles/global=*.bak\n", NULL);
 	(void)snprintf(exclude, sizeof(exclude), "%s/exclude", tmp);
 	(void)snprintf(global, sizeof(global), "%s/global", tmp);
+	/* as those do who keep such files elsewhere; git follows it */
+	assert_int_equal(symlink("dotfiles/global", global), 0);
 	{
 		char root[300];
 
