@@ -4,11 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fuse.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +18,7 @@
 #include "daemon/socket.h"
 #include "daemon/stop.h"
 #include "daemon/uring.h"
+#include "daemon/workers.h"
 
 /* The last line that libfuse said: why it could not mount. */
 static char said[256];
@@ -309,37 +308,26 @@ int session_new(struct view *v, const struct session_options *o, struct diag *d,
 	return 0;
 }
 
-/* May each thread have a device of its own? An ordinary user may not always open it once more. */
-static bool can_clone(const struct session *s)
-{
-	cleanup_fd int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	uint32_t master = (uint32_t)fuse_session_fd(s->fuse);
-
-	return fd >= 0 && ioctl(fd, FUSE_DEV_IOC_CLONE, &master) == 0;
-}
-
+/* With io_uring the rings are libfuse's, and so are the threads. */
 static int loop(struct session *s)
 {
 #if FUSE_USE_VERSION >= 312
-	struct fuse_loop_config *c = fuse_loop_cfg_create();
+	struct fuse_loop_config *c;
 	int r;
 
+	if (!s->io_uring)
+		return workers_run(s->fuse, s->limits.threads);
+	c = fuse_loop_cfg_create();
 	if (!c)
 		return -ENOMEM;
-	fuse_loop_cfg_set_clone_fd(c, can_clone(s));
 	fuse_loop_cfg_set_max_threads(c, s->limits.threads);
 	fuse_loop_cfg_set_idle_threads(c, s->limits.threads);
 	r = fuse_session_loop_mt(s->fuse, c);
 	fuse_loop_cfg_destroy(c);
-#else
-	/*
-	 * these make as many threads as there are requests at once, and end those above the limit
-	 */
-	struct fuse_loop_config c = { .clone_fd = can_clone(s),
-				      .max_idle_threads = s->limits.threads };
-	int r = fuse_session_loop_mt(s->fuse, &c);
-#endif
 	return r < 0 ? r : 0;
+#else
+	return workers_run(s->fuse, s->limits.threads);
+#endif
 }
 
 static void *age(void *arg)

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* Workers: see workers.h. The calling thread looks once a tick, and sleeps when nothing happens. */
+#include "daemon/workers.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+
+enum {
+	TICK_NSEC = 1000000, /* so long a request may wait for one that blocks */
+	SPARE_TICKS = 20,    /* with a thread to spare for so long, one fewer will do */
+	IDLE_TICKS = 100,    /* without a request for so long, nobody looks any more */
+};
+
+struct workers {
+	struct fuse_session *fuse;
+	unsigned max;
+	pthread_t *threads;
+	unsigned n; /* of the calling thread alone */
+
+	_Atomic unsigned reading; /* wait for a request, or are about to */
+	_Atomic unsigned wanted;  /* so many may, at least 1 */
+	_Atomic uint64_t taken;	  /* requests so far */
+	_Atomic bool dozing;	  /* the calling thread wants to be told of a request */
+	sem_t told;
+
+	pthread_mutex_t lock; /* guards what follows */
+	pthread_cond_t more;
+	unsigned standing; /* threads that wait for their turn to read */
+	bool ended;
+	int err;
+};
+
+/* May one more wait for a request? Then it is counted. */
+static bool begin_reading(struct workers *w)
+{
+	unsigned n = atomic_load(&w->reading);
+
+	while (n < atomic_load(&w->wanted))
+		if (atomic_compare_exchange_weak(&w->reading, &n, n + 1))
+			return true;
+	return false;
+}
+
+/* Stand by until a thread is needed. False at the end. */
+static bool stand_by(struct workers *w)
+{
+	bool go_on;
+
+	pthread_mutex_lock(&w->lock);
+	w->standing++;
+	while (!w->ended && !begin_reading(w))
+		pthread_cond_wait(&w->more, &w->lock);
+	w->standing--;
+	go_on = !w->ended;
+	pthread_mutex_unlock(&w->lock);
+	return go_on;
+}
+
+static void end(struct workers *w, int err)
+{
+	pthread_mutex_lock(&w->lock);
+	w->ended = true;
+	if (err < 0)
+		w->err = err;
+	pthread_cond_broadcast(&w->more);
+	pthread_mutex_unlock(&w->lock);
+	(void)sem_post(&w->told); /* it is posted seldom */
+}
+
+/* Only here a thread may be cancelled: it has nothing yet. */
+static int receive(struct workers *w, struct fuse_buf *buf)
+{
+	int r;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	r = fuse_session_receive_buf(w->fuse, buf);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	return r;
+}
+
+static void tell(struct workers *w)
+{
+	atomic_fetch_add_explicit(&w->taken, 1, memory_order_seq_cst);
+	if (atomic_load(&w->dozing) && atomic_exchange(&w->dozing, false))
+		(void)sem_post(&w->told); /* it is posted seldom */
+}
+
+/* Returns 0 at the session's end. */
+static int work(struct workers *w, struct fuse_buf *buf)
+{
+	while (!fuse_session_exited(w->fuse)) {
+		int r;
+
+		if (!begin_reading(w) && !stand_by(w))
+			return 0;
+		r = receive(w, buf);
+		atomic_fetch_sub(&w->reading, 1);
+		if (r == -EINTR || r == -EAGAIN)
+			continue;
+		if (r <= 0)
+			return r;
+		tell(w);
+		fuse_session_process_buf(w->fuse, buf);
+	}
+	return 0;
+}
+
+static void free_mem(void *arg)
+{
+	struct fuse_buf *buf = arg;
+
+	free(buf->mem);
+}
+
+static void *worker(void *arg)
+{
+	struct workers *w = arg;
+	struct fuse_buf buf = { 0 };
+	int r;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_cleanup_push(free_mem, &buf);
+	r = work(w, &buf);
+	end(w, r);
+	pthread_cleanup_pop(1);
+	return NULL;
+}
+
+static int add_thread(struct workers *w)
+{
+	sigset_t all;
+	sigset_t old;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(&w->threads[w->n], NULL, worker, w);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	w->n += !r;
+	return -r;
+}
+
+/* A request waits and nobody is there to take it. */
+static void grow(struct workers *w)
+{
+	bool standing;
+
+	if (atomic_load(&w->wanted) < w->max)
+		atomic_fetch_add(&w->wanted, 1);
+	pthread_mutex_lock(&w->lock);
+	standing = w->standing;
+	pthread_cond_signal(&w->more);
+	pthread_mutex_unlock(&w->lock);
+	if (!standing && w->n < w->max && add_thread(w) < 0)
+		log_debug("daemon", "no thread more than %u to be had", w->n);
+}
+
+static bool is_waiting(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1 && p.revents & POLLIN;
+}
+
+static bool has_ended(struct workers *w)
+{
+	bool ended;
+
+	pthread_mutex_lock(&w->lock);
+	ended = w->ended;
+	pthread_mutex_unlock(&w->lock);
+	return ended || fuse_session_exited(w->fuse);
+}
+
+/* Sleep until there is a request again. */
+static void doze(struct workers *w, uint64_t taken)
+{
+	atomic_store(&w->wanted, 1);
+	atomic_store(&w->dozing, true);
+	if (atomic_load(&w->taken) == taken && !has_ended(w))
+		(void)sem_wait(&w->told); /* a signal ends it, too */
+	atomic_store(&w->dozing, false);
+}
+
+/* Keep as many threads as it takes. */
+static void govern(struct workers *w)
+{
+	const struct timespec tick = { .tv_nsec = TICK_NSEC };
+	int fd = fuse_session_fd(w->fuse);
+	uint64_t seen = 0;
+	unsigned spare = 0;
+	unsigned idle = 0;
+
+	while (!has_ended(w)) {
+		uint64_t taken = atomic_load(&w->taken);
+		bool busy = !atomic_load(&w->reading);
+
+		idle = taken == seen && !busy ? idle + 1 : 0;
+		spare = busy ? 0 : spare + 1;
+		seen = taken;
+		if (busy && is_waiting(fd))
+			grow(w);
+		if (spare >= SPARE_TICKS && atomic_load(&w->wanted) > 1) {
+			atomic_fetch_sub(&w->wanted, 1);
+			spare = 0;
+		}
+		if (idle >= IDLE_TICKS) {
+			doze(w, taken);
+			idle = 0;
+		}
+		(void)nanosleep(&tick, NULL); /* a signal cuts it short */
+	}
+}
+
+static int run(struct workers *w)
+{
+	int r = add_thread(w);
+
+	if (r < 0)
+		return r;
+	govern(w);
+	fuse_session_exit(w->fuse);
+	end(w, 0);
+	for (unsigned i = 0; i < w->n; i++)
+		pthread_cancel(w->threads[i]);
+	for (unsigned i = 0; i < w->n; i++)
+		pthread_join(w->threads[i], NULL);
+	return w->err;
+}
+
+int workers_run(struct fuse_session *fuse, unsigned max)
+{
+	struct workers w = {
+		.fuse = fuse,
+		.max = max,
+		.wanted = 1,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.more = PTHREAD_COND_INITIALIZER,
+	};
+	cleanup_free pthread_t *threads = calloc(max, sizeof(*threads));
+	int r;
+
+	if (!threads)
+		return -ENOMEM;
+	w.threads = threads;
+	if (sem_init(&w.told, 0, 0) < 0)
+		return -errno;
+	r = run(&w);
+	sem_destroy(&w.told);
+	pthread_cond_destroy(&w.more);
+	pthread_mutex_destroy(&w.lock);
+	return r;
+}

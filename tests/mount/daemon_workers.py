@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""A request that takes its time holds up no other one.
+
+A layer of one view lies in another view, whose daemon is stopped: what has to be read from there
+waits, in the first one's daemon.
+"""
+import json
+import os
+import signal
+import threading
+import time
+
+from mounted import View, equal, main, read_file, true
+
+FILES = 6  # fewer than threads
+QUICK_SEC = 10
+
+
+def waiting_readers(v):
+    """Start to read each file; returns the threads and what they will have read."""
+    got = {}
+
+    def read(name):
+        got[name] = read_file(v.path(name))
+
+    readers = [threading.Thread(target=read, args=(f'file-{i}', )) for i in range(FILES)]
+    for reader in readers:
+        reader.start()
+    return readers, got
+
+
+def others_are_served():
+    tree = {f'file-{i}': f'{i}\n' * 1000 for i in range(FILES)}
+    with View(tree, use_git=False) as below:
+        with View({'README': ''}, opts=['-l', below.mnt], use_git=False) as v:
+            os.mkdir(v.path('own'))
+            v.write('own/here', 'yes')
+            for i in range(FILES):
+                os.stat(v.path(f'file-{i}'))
+            true(json.loads(v.read('.specfs/status'))['threads'] > FILES, 'there are more threads')
+            below.daemon.send_signal(signal.SIGSTOP)
+            try:
+                readers, got = waiting_readers(v)
+                start = time.monotonic()
+                for i in range(50):
+                    v.write(f'own/new-{i}', str(i))
+                    equal(v.read(f'own/new-{i}'), str(i).encode(), 'a file made meanwhile')
+                took = time.monotonic() - start
+                equal(got, {}, 'files read from a daemon that stands still')
+                true(took < QUICK_SEC, f'others waited {took:.1f} s')
+            finally:
+                below.daemon.send_signal(signal.SIGCONT)
+            for reader in readers:
+                reader.join()
+            equal(got, {k: x.encode() for k, x in tree.items()}, 'what was read')
+
+
+def one_thread_will_do():
+    with View({'a': 'x'}, opts=['-o', 'max_threads=1']) as v:
+        equal(json.loads(v.read('.specfs/status'))['threads'], 1, 'threads')
+        for i in range(100):
+            v.write(f'f{i}', 'y')
+        equal(v.read('f99'), b'y', 'what was written')
+
+
+def it_wakes_after_a_rest():
+    with View({'a': 'x'}) as v:
+        for i in range(3):
+            time.sleep(0.3)  # longer than anybody looks for work
+            v.write(f'f{i}', 'y')
+            equal(v.read(f'f{i}'), b'y', 'what was written')
+
+
+main(others_are_served, one_thread_will_do, it_wakes_after_a_rest)
