@@ -61,18 +61,35 @@ static void make_parents(char *path)
 	}
 }
 
-int record_open_dir(void)
+static int links_dir(struct strbuf *ret)
+{
+	int r = link_path(0, ret);
+
+	if (!r)
+		*strrchr(ret->buf, '/') = '\0';
+	return r;
+}
+
+int record_open_dir(bool *ret_made)
 {
 	cleanup_strbuf struct strbuf at = STRBUF_INIT;
-	int r = link_path(0, &at);
+	int r = links_dir(&at);
 	int fd;
 
 	if (r < 0)
 		return r;
 	make_parents(at.buf);
-	*strrchr(at.buf, '/') = '\0';
+	*ret_made = mkdir(at.buf, 0700) == 0;
 	fd = open(at.buf, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+void record_remove_dir(void)
+{
+	cleanup_strbuf struct strbuf at = STRBUF_INIT;
+
+	if (links_dir(&at) == 0)
+		(void)rmdir(at.buf); /* stays if another view has a link there by now */
 }
 
 static int publish_link(const json_t *record, const char *scratch, int dir_fd)

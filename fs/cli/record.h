@@ -9,6 +9,7 @@
 #define SPECFS_CLI_RECORD_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -26,7 +27,10 @@ int record_stamp(json_t *record);
  * Once it is, the path may lead into the view, which does not answer yet. Returns a descriptor, or
  * a negative errno that record_publish() takes, too.
  */
-int record_open_dir(void);
+int record_open_dir(bool *ret_made);
+
+/** record_remove_dir - take back a directory of links that record_open_dir() made */
+void record_remove_dir(void);
 
 /**
  * record_publish - write the record and make it findable

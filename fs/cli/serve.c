@@ -30,6 +30,7 @@ struct start {
 	const struct plan *p;
 	bool made_mountpoint;
 	bool new_scratch;
+	bool made_records;
 	int below_fd;           /* the directory under the mount */
 };
 
@@ -52,6 +53,8 @@ static void take_back(struct start *s)
 {
 	if (s->made_mountpoint)
 		(void)rmdir(s->p->mountpoint.buf); /* empty: nothing was mounted */
+	if (s->made_records)
+		record_remove_dir();
 	if (s->new_scratch)
 		remove_scratch(s->p->scratch.buf);
 }
@@ -297,7 +300,7 @@ static int mount_and_answer(struct start *st, struct view *v, int facts_fd, int 
 {
 	struct session_options o = st->p->session;
 	cleanup_diag struct diag d = DIAG_INIT;
-	cleanup_fd int records_fd = record_open_dir();
+	cleanup_fd int records_fd = record_open_dir(&st->made_records);
 	struct session *s = NULL;
 	json_t *record = NULL;
 	int r = 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Both sides at once: programs in the mount and edits of the same names in the layers, with a kernel
+"""Both sides at once: programs in the mount and edits of the same names in layers, with a kernel
 that forgets.  Nothing hangs, everybody gets on, and at the end the view is what the layers say.
 """
 import errno
