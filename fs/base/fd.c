@@ -9,6 +9,7 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -16,7 +17,10 @@
 
 #include "base/cleanup.h"
 
-enum { COPY_CHUNK = 1 << 17 };
+enum {
+	COPY_CHUNK = 1 << 17,
+	INTERIM_FLAGS = O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC,
+};
 
 /* One component at a time, for kernels and sandboxes without openat2(2). */
 static int open_by_walk(int root_fd, const char *path, int flags, mode_t mode)
@@ -188,6 +192,24 @@ int fd_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
+/* Who clears left-overs may take it for one before it is locked, and remove it: then once more. */
+static int create_locked(int dir_fd, const char *name)
+{
+	for (;;) {
+		cleanup_fd int fd = openat(dir_fd, name, INTERIM_FLAGS | O_CREAT | O_EXCL, 0600);
+		struct stat st;
+
+		if (fd < 0)
+			return -errno;
+		while (flock(fd, LOCK_EX) < 0 && errno == EINTR)
+			; /* where there are no locks nobody takes it for a left-over */
+		if (fstat(fd, &st) < 0)
+			return -errno;
+		if (st.st_nlink)
+			return steal_fd(&fd);
+	}
+}
+
 int fd_replace_file(int dir_fd, const char *name, const char *tmp, mode_t mode, const void *data,
 		    size_t len)
 {
@@ -196,9 +218,9 @@ int fd_replace_file(int dir_fd, const char *name, const char *tmp, mode_t mode, 
 	bool exists = fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	int r;
 
-	fd = openat(dir_fd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = create_locked(dir_fd, tmp);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	r = fd_write_all(fd, data, len);
 	if (!r && exists && fchown(fd, st.st_uid, st.st_gid) < 0 && geteuid() == 0)
 		r = -errno;
@@ -211,6 +233,13 @@ int fd_replace_file(int dir_fd, const char *name, const char *tmp, mode_t mode, 
 	if (r < 0)
 		(void)unlinkat(dir_fd, tmp, 0); /* best effort: the failure itself is returned */
 	return r;
+}
+
+bool fd_remove_left(int dir_fd, const char *tmp)
+{
+	cleanup_fd int fd = openat(dir_fd, tmp, INTERIM_FLAGS);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && unlinkat(dir_fd, tmp, 0) == 0;
 }
 
 static int copy_by_hand(int from, int to, off_t pos, off_t end)

@@ -65,10 +65,14 @@ int fd_write_all(int fd, const void *data, size_t len);
  * @mode:   of a new file; an existing one's mode is kept
  * @tmp:    a name in the same directory for the interim file
  *
- * The new content is on disk before it is published. After a failure the old file is as it was.
+ * The new content is on disk before it is published. After a failure the old file is as it was. If
+ * the process dies, @tmp may stay, and a lock on it tells no more that somebody is at work on it.
  */
 int fd_replace_file(int dir_fd, const char *name, const char *tmp, mode_t mode, const void *data,
 		    size_t len);
+
+/** fd_remove_left - remove @tmp if nobody is at work on it; was it removed? */
+bool fd_remove_left(int dir_fd, const char *tmp);
 
 /**
  * fd_copy_data - copy @size bytes of @from to the empty file @to

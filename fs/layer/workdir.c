@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,16 +260,6 @@ void workdir_list_tmp(const char *list, char ret[WORKDIR_NAME_MAX])
 	snprintf(ret, WORKDIR_NAME_MAX, LIST_PREFIX "%d%s", (int)getpid(), list);
 }
 
-/* Is @name the interim name of a list, and its maker gone? */
-static bool is_left_list(const char *name)
-{
-	const char *pid = name + strlen(LIST_PREFIX);
-
-	if (strncmp(name, LIST_PREFIX, strlen(LIST_PREFIX)) || *pid < '1' || *pid > '9')
-		return false;
-	return kill((pid_t)strtol(pid, NULL, 10), 0) < 0 && errno == ESRCH;
-}
-
 unsigned workdir_clear_lists(int dir_fd)
 {
 	cleanup_fd int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -282,8 +271,8 @@ unsigned workdir_clear_lists(int dir_fd)
 		return 0;
 	(void)steal_fd(&fd); /* the stream's now */
 	while ((e = readdir(d)))
-		if (is_left_list(e->d_name) && !unlinkat(dir_fd, e->d_name, 0))
-			n++;
+		if (!strncmp(e->d_name, LIST_PREFIX, strlen(LIST_PREFIX)))
+			n += fd_remove_left(dir_fd, e->d_name);
 	return n;
 }
 

@@ -40,7 +40,7 @@ bool workdir_is_swap(const char *name);
 /** workdir_list_tmp - this process's interim name for file @list of a spec directory */
 void workdir_list_tmp(const char *list, char ret[WORKDIR_NAME_MAX]);
 
-/** workdir_clear_lists - remove such files of processes that are gone from @dir_fd; their number */
+/** workdir_clear_lists - remove such files that nobody is at work on from @dir_fd; their number */
 unsigned workdir_clear_lists(int dir_fd);
 
 /** workdir_name - an unused name; @prefix "" in the workdir itself, WORKDIR_PREFIX elsewhere */

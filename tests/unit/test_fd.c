@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -132,6 +134,23 @@ static void reads_whole_files(void **state)
 	strbuf_clear(&sb);
 }
 
+static void removes_only_what_nobody_works_on(void **state)
+{
+	struct fix *f = *state;
+	int fd;
+
+	tree_make(f->root, ".tmp=x", NULL);
+	fd = openat(f->fd, ".tmp", O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_false(fd_remove_left(f->fd, ".tmp"));
+	assert_true(tree_exists(f->root, ".tmp"));
+	close(fd);
+	assert_true(fd_remove_left(f->fd, ".tmp"));
+	assert_false(tree_exists(f->root, ".tmp"));
+	assert_false(fd_remove_left(f->fd, ".tmp"));
+}
+
 static void replaces_a_file_at_once(void **state)
 {
 	struct fix *f = *state;
@@ -245,6 +264,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(finds_a_parent, setup, teardown),
 		cmocka_unit_test_setup_teardown(reads_whole_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(replaces_a_file_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(removes_only_what_nobody_works_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(copies_data_with_its_holes, setup, teardown),
 		cmocka_unit_test_setup_teardown(copies_exactly_the_size_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(copies_xattrs_but_some, setup, teardown),
