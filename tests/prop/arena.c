@@ -74,5 +74,8 @@ bool arena_step(struct arena *a, const struct op *o)
 	if (got != want)
 		return arena_fail(a, "it gave %s, not %s %s", name_of(got), name_of(want),
 				  a->site->note);
-	return true;
+	got = below && a->be->settle ? a->be->settle(a->site) : 0;
+	return got < 0 ? arena_fail(a, "waiting for the view gave %s %s", name_of(got),
+				    a->site->note)
+		       : true;
 }

@@ -51,8 +51,8 @@ struct backend {
 	int (*apply)(struct site *s, const struct op *o);
 	int (*list)(struct site *s, const char *dir, struct shown_list *ret);
 	int (*look)(struct site *s, const char *path, struct shown *ret);
-	/* a change underneath may take a while to be seen */
-	bool lags;
+	/* wait until a change underneath is seen; NULL: it is at once */
+	int (*settle)(struct site *s);
 };
 
 extern const struct backend view_backend;

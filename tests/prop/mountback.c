@@ -7,9 +7,12 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "site.h"
 
 enum { ARGS_MAX = 24 };
@@ -99,6 +102,33 @@ static void mount_stop(struct site *s)
 		abort(); /* nothing is to be removed below a mount that stays */
 }
 
+/* What `specfs sync` asks the daemon. */
+static int mount_settle(struct site *s)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	cleanup_strbuf struct strbuf reply = STRBUF_INIT;
+	char scratch[PATH_MAX];
+	cleanup_fd int dir = -1;
+	cleanup_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int r;
+
+	(void)snprintf(scratch, sizeof(scratch), "%s/scratch", s->tmp);
+	dir = open(scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || fd < 0)
+		return -errno;
+	(void)snprintf(to.sun_path, sizeof(to.sun_path), "/proc/self/fd/%d/control", dir);
+	if (connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0)
+		return -errno;
+	r = fd_write_all(fd, "sync\n", 5);
+	if (!r)
+		r = fd_read_all(fd, 256, &reply);
+	if (!r && strcmp(reply.buf, "ok\n") != 0) {
+		(void)snprintf(s->note, sizeof(s->note), "sync: %s", reply.buf);
+		r = -EIO;
+	}
+	return r;
+}
+
 static int mount_apply(struct site *s, const struct op *o)
 {
 	return posix_apply(s->mount_fd, o);
@@ -127,5 +157,5 @@ const struct backend mount_backend = {
 	.apply = mount_apply,
 	.list = mount_list,
 	.look = mount_look,
-	.lags = true,
+	.settle = mount_settle,
 };

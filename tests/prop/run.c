@@ -8,22 +8,6 @@
 
 #include "gen.h"
 
-enum { LAG_TRIES = 100 };
-
-/* What is underneath may show after a while only. */
-static bool check(struct arena *a)
-{
-	struct timespec pause = { .tv_nsec = 20000000 };
-	bool ok = arena_check(a);
-
-	for (int i = 0; !ok && a->be->lags && i < LAG_TRIES; i++) {
-		(void)nanosleep(&pause, NULL);
-		a->fault[0] = '\0';
-		ok = arena_check(a);
-	}
-	return ok;
-}
-
 static bool remount(struct arena *a)
 {
 	int r;
@@ -37,9 +21,7 @@ static bool do_op(struct arena *a, const struct op *o)
 {
 	bool ok = o->kind == OP_REMOUNT ? remount(a) : arena_step(a, o);
 
-	if (ok && (o->look || o->kind == OP_REMOUNT || (a->be->lags && o->layer != IN_VIEW)))
-		ok = check(a);
-	return ok;
+	return ok && (o->look || o->kind == OP_REMOUNT) ? arena_check(a) : ok;
 }
 
 /* A fresh site with its view open; false with r->fault set. */
