@@ -28,6 +28,9 @@ enum {
 
 #define SYNC_PREFIX "sync."
 
+/* Tells a node's number in the queue from a watch's. */
+static const uint64_t NODE_FLAG = UINT64_C(1) << 63;
+
 /* A name in a watched directory about which something was reported. */
 struct pending {
 	unsigned what;
@@ -241,7 +244,9 @@ static void deal_with(struct inval *i, const struct pending *p)
 	uint64_t dir;
 
 	memcpy(&dir, p->key, sizeof(dir));
-	if (!is_sync(i, p, dir))
+	if (p->what & WATCH_NODE)
+		refresh_node(&r, dir & ~NODE_FLAG, p->key + sizeof(dir));
+	else if (!is_sync(i, p, dir))
 		refresh_event(&r, dir, p->key + sizeof(dir), p->what);
 }
 
@@ -363,6 +368,27 @@ static void on_dir(void *arg, struct node *dir, const struct dirset *parts)
 	follow_dir(i->follow, dir, parts);
 }
 
+static void on_moved(void *arg, struct node *dir)
+{
+	struct inval *i = arg;
+
+	follow_again(i->follow, dir);
+}
+
+static void on_emptied(void *arg, struct node *dir)
+{
+	struct watch_event e = { .dir = dir->id | NODE_FLAG, .what = WATCH_NODE, .name = "" };
+
+	on_event(arg, &e);
+}
+
+static void on_strayed(void *arg, uint64_t dir, const char *name)
+{
+	struct watch_event e = { .dir = dir | NODE_FLAG, .what = WATCH_NODE, .name = name };
+
+	on_event(arg, &e);
+}
+
 static void on_gone(void *arg, struct node *dir)
 {
 	struct inval *i = arg;
@@ -393,7 +419,10 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 	    follow_private(i->follow, srv->view->work->fd, &i->sync_dir) == 0)
 		i->sync_fd = srv->view->work->fd;
 	table_on_gone(srv->table, on_gone, i);
+	table_on_change(srv->table, stale_data, on_strayed, i);
 	srv->on_dir = on_dir;
+	srv->on_moved = on_moved;
+	srv->on_emptied = on_emptied;
 	srv->stale_data = stale_data;
 	srv->attr_later = attr_later;
 	srv->watch_arg = i;
@@ -479,7 +508,10 @@ void inval_free(struct inval *i)
 		return;
 	if (i->srv->watch_arg == i) {
 		table_on_gone(i->srv->table, NULL, NULL);
+		table_on_change(i->srv->table, NULL, NULL, NULL);
 		i->srv->on_dir = NULL;
+		i->srv->on_moved = NULL;
+		i->srv->on_emptied = NULL;
 		i->srv->stale_data = NULL;
 		i->srv->attr_later = NULL;
 	}

@@ -230,20 +230,13 @@ static struct node *known_on_the_way(struct server *srv, const char *path)
 	return n;
 }
 
-/* A directory may have got or lost a part, and so what is in it. */
-static void refresh_parts(const struct refresh *r, struct node *dir)
+/* Look again at a directory, not the root, under its name; returns the number of its parent or 0 */
+static uint64_t refresh_in_parent(const struct refresh *r, struct node *dir)
 {
 	cleanup_place struct place p = PLACE_INIT;
 	char name[NAME_MAX + 1];
-	struct found root;
 	uint64_t parent = 0;
 
-	if (dir->id == NODE_ROOT) {
-		if (stack_root(&r->srv->view->stack, &root) == 0)
-			table_refresh(r->srv->table, dir, NULL, NULL, 0, &root);
-		refresh_tree(r, dir);
-		return;
-	}
 	tree_read(r->srv);
 	if (place_open_parent(r->srv, dir, &p, name) == 0)
 		parent = p.dir->id;
@@ -251,6 +244,46 @@ static void refresh_parts(const struct refresh *r, struct node *dir)
 	tree_done(r->srv);
 	if (parent)
 		refresh_name(r, parent, name, WATCH_NAME);
+	return parent;
+}
+
+static void refresh_emptied(const struct refresh *r, uint64_t id)
+{
+	while (id && id != NODE_ROOT) {
+		cleanup_node struct node *dir = NULL;
+		struct found f;
+
+		if (table_get(r->srv->table, id, &dir) < 0)
+			return;
+		node_found(dir, &f);
+		if (!f.implied)
+			return;
+		id = refresh_in_parent(r, dir);
+		if (!atomic_load(&dir->nameless))
+			return;
+	}
+}
+
+void refresh_node(const struct refresh *r, uint64_t id, const char *name)
+{
+	if (*name)
+		refresh_name(r, id, name, WATCH_NAME);
+	else
+		refresh_emptied(r, id);
+}
+
+/* A directory may have got or lost a part, and so what is in it. */
+static void refresh_parts(const struct refresh *r, struct node *dir)
+{
+	struct found root;
+
+	if (dir->id == NODE_ROOT) {
+		if (stack_root(&r->srv->view->stack, &root) == 0)
+			table_refresh(r->srv->table, dir, NULL, NULL, 0, &root);
+		refresh_tree(r, dir);
+		return;
+	}
+	(void)refresh_in_parent(r, dir);
 }
 
 /* Whatever these layers show may have come or gone. */

@@ -22,6 +22,7 @@ enum {
 	WATCH_ATTR = 1 << 2,    /* attributes of that object, or of the directory itself */
 	WATCH_SELF = 1 << 3,    /* the directory itself went or moved; no name */
 	WATCH_OWN = 1 << 5,     /* this process did it */
+	WATCH_NODE = 1 << 6,    /* not the watcher's: @dir is a node's number, see refresh_node() */
 	WATCH_LOST = 1 << 4,    /* events were lost: anything may have changed; no directory */
 };
 

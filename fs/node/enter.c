@@ -200,6 +200,29 @@ void table_removed(struct table *t, struct node *dir, const char *name, enum orp
 	table_unlock(t, dead);
 }
 
+/* The node stands for another object now, by @keep: its other names still lead to the old one. */
+static void stray_others(struct table *t, struct node *n, const struct name *keep,
+			 struct node **dead)
+{
+	for (struct name *nm = n->names, *next; nm; nm = next) {
+		next = nm->next;
+		if (nm == keep)
+			continue;
+		if (t->strayed)
+			t->strayed(t->watcher, nm->parent->id, name_text(nm));
+		table_drop_name(t, nm, dead);
+	}
+}
+
+/* It has been found at that name after our own change. */
+static void settle(struct table *t, struct node *n, struct node *dir, const char *name,
+		   const struct found *found, struct node **dead)
+{
+	if (!is_same(n, found))
+		stray_others(t, n, table_name(t, dir, name), dead);
+	table_set_found(t, n, found);
+}
+
 /* Let @name of @dir be @n's; whoever had it loses it. @nm is taken. */
 static void give_name(struct table *t, struct name *nm, struct node *dir, const char *name,
 		      struct node *n, enum orphan orphan, struct node **dead)
@@ -237,7 +260,7 @@ int table_moved(struct table *t, struct node *n, struct node *dir, const char *n
 	if (old && old->node == n && old != table_name(t, new_dir, new_name))
 		table_drop_name(t, old, &dead);
 	if (n)
-		table_set_found(t, n, found);
+		settle(t, n, new_dir, new_name, found, &dead);
 	table_unlock(t, dead);
 	return 0;
 }
@@ -272,9 +295,9 @@ int table_exchanged(struct table *t, struct node *dir_a, const char *name_a,
 	give_name(t, new_a, dir_a, name_a, was_b, ORPHAN_HIDDEN, &dead);
 	give_name(t, new_b, dir_b, name_b, was_a, ORPHAN_HIDDEN, &dead);
 	if (was_b)
-		table_set_found(t, was_b, at_a);
+		settle(t, was_b, dir_a, name_a, at_a, &dead);
 	if (was_a)
-		table_set_found(t, was_a, at_b);
+		settle(t, was_a, dir_b, name_b, at_b, &dead);
 	table_unlock(t, dead);
 	node_unref(was_a);
 	node_unref(was_b);
@@ -305,12 +328,10 @@ void table_changed(struct table *t, struct node *n, const struct found *found)
 	pthread_mutex_lock(&t->lock);
 	n->changing = false;
 	if (found) {
-		bool same = is_same(n, found);
-
 		for (struct name *nm = n->names; nm; nm = nm->next)
 			nm->parent->seq++;
-		while (!same && n->names && n->names->next)
-			table_drop_name(t, n->names->next, &dead);
+		if (!is_same(n, found))
+			stray_others(t, n, n->names, &dead);
 		table_set_found(t, n, found);
 	}
 	table_unlock(t, dead);

@@ -170,11 +170,23 @@ struct node *table_object(struct table *t, const struct found *f)
 	return n;
 }
 
+/* Another number is going to be shown for the node. */
+static void renumber(struct table *t, const struct node *n)
+{
+	if (!t->renumbered || !n->names)
+		return;
+	t->renumbered(t->watcher, n->id);
+	for (const struct name *nm = n->names; nm; nm = nm->next)
+		t->renumbered(t->watcher, nm->parent->id);
+}
+
 void table_set_found(struct table *t, struct node *n, const struct found *f)
 {
 	struct object_key key = object_key(f);
 	bool want = n->type != S_IFDIR && !f->virtual;
 
+	if (n->found.st.st_ino != f->st.st_ino)
+		renumber(t, n);
 	n->found = *f;
 	if (n->names) {
 		n->names->layer = f->layer;
@@ -254,6 +266,14 @@ void table_on_gone(struct table *t, void (*fn)(void *arg, struct node *n), void 
 {
 	t->gone = fn;
 	t->gone_arg = arg;
+}
+
+void table_on_change(struct table *t, void (*renumbered)(void *arg, uint64_t id),
+		     void (*strayed)(void *arg, uint64_t dir, const char *name), void *arg)
+{
+	t->renumbered = renumbered;
+	t->strayed = strayed;
+	t->watcher = arg;
 }
 
 int table_kids(struct table *t, struct node *dir, struct strv *ret)

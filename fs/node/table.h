@@ -34,6 +34,17 @@ int table_new(const struct found *root, struct slots *slots, struct snapshots *s
  */
 void table_on_gone(struct table *t, void (*fn)(void *arg, struct node *n), void *arg);
 
+/**
+ * table_on_change - say what our own changes make untrue of what the kernel keeps
+ * @renumbered: this node shows another inode number from now on, or is a directory that lists one
+ *              which does
+ * @strayed:    a name has lost its node, which was copied by another name
+ *
+ * To be set before the first look-up. Called with the table's lock: both may only take note.
+ */
+void table_on_change(struct table *t, void (*renumbered)(void *arg, uint64_t id),
+		     void (*strayed)(void *arg, uint64_t dir, const char *name), void *arg);
+
 /** table_free - nobody may be at work any more */
 void table_free(struct table *t);
 

@@ -14,13 +14,27 @@
  */
 enum { MAX_TRIES = 1000 };
 
-/* Would a change of this object, written by this name, go to the object itself (or be refused)? */
-static bool is_written_in_place(struct view *v, const char *path, const struct found *f)
+/* What a change of an object, written by one of its names, does. */
+enum edit { EDIT_COPIES, EDIT_IN_PLACE, EDIT_REFUSED };
+
+static enum edit edit_of(struct view *v, const char *path, const struct found *f)
 {
 	struct route rt;
 	int r = route_existing(v, path, f, ROUTE_EDIT, &rt);
 
-	return r < 0 ? r == -EROFS : rt.in_place;
+	if (r == -EROFS)
+		return EDIT_REFUSED;
+	return !r && rt.in_place ? EDIT_IN_PLACE : EDIT_COPIES;
+}
+
+/* May it be changed by a name that a rule does not deny, as this one is? */
+static bool is_refused_link(struct place *p, const char *name, const struct found *f)
+{
+	const char *path = NULL;
+
+	if (!S_ISDIR(f->obj.st.st_mode) && f->obj.st.st_nlink > 1)
+		path = place_child_path(p, name);
+	return path && edit_of(p->srv->view, path, f) == EDIT_REFUSED;
 }
 
 /* May the object found at @path be the same node as @other, which has another name for it? */
@@ -29,11 +43,12 @@ static enum share decide_share(struct server *srv, const char *path, const struc
 {
 	cleanup_strbuf struct strbuf p = STRBUF_INIT;
 	struct found of;
+	enum edit edit = edit_of(srv->view, path, f);
 
-	if (table_where(srv->table, other, &p, &of) < 0 ||
-	    !is_written_in_place(srv->view, path, f) || !is_written_in_place(srv->view, p.buf, &of))
+	if (edit == EDIT_COPIES || table_where(srv->table, other, &p, &of) < 0)
 		return SHARE_NO;
-	return SHARE_YES;
+	/* the kernel names no name: a node is refused or not */
+	return edit == edit_of(srv->view, p.buf, &of) ? SHARE_YES : SHARE_NO;
 }
 
 /* A node has lost its last name at @path: how may it be changed from now on? */
@@ -144,8 +159,12 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 	}
 	if (r < 0)
 		return r;
-	/* where its directory is not watched, or it lies elsewhere, nobody tells of its changes */
-	if (atomic_load(&p->dir->unwatched) || f->via_link || f->lent)
+	/*
+	 * Where its directory is not watched, or it lies elsewhere, nobody tells of its changes;
+	 * nor of those that the mount makes by another name that is another node.
+	 */
+	if (atomic_load(&p->dir->unwatched) || f->via_link || f->lent ||
+	    is_refused_link(p, name, f))
 		atomic_store(&n->unwatched, true);
 	if (p->srv->stale_data && n->type == S_IFREG && atomic_load(&n->unwatched))
 		check_pages(p->srv, n, f);

@@ -196,6 +196,7 @@ static int unlink_held(struct place *p, const char *name, struct node *n)
 	if (r < 0)
 		return refusal_note(srv, r, path, &f, ROUTE_REMOVE);
 	note_mark(srv, p->dir);
+	place_emptied(p);
 	return 0;
 }
 
@@ -246,6 +247,7 @@ static int remove_dir(struct server *srv, uint64_t dir, const char *name)
 		return path ? refusal_note(srv, r, path, &f, ROUTE_REMOVE) : r;
 	table_removed(srv->table, p.dir, name, ORPHAN_OWN);
 	note_mark(srv, p.dir);
+	place_emptied(&p);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "layer/change.h"
 #include "ops/edit.h"
 #include "ops/entry.h"
@@ -157,32 +158,54 @@ static void give_back(struct renaming *rn)
 	rn->n_taken = 0;
 }
 
-/* The node stands for another object now. */
-static void rebind(struct server *srv, struct node *n, const struct found *now)
+/* The node known by that name stands for @now. */
+static void rebind(struct server *srv, struct node *dir, const char *name, struct node *n,
+		   const struct found *now)
 {
 	struct found was;
 
 	node_found(n, &was);
-	table_changing(srv->table, n);
-	table_changed(srv->table, n, now);
+	/* out of memory: the next look-up of the name gives it a node of its own */
+	(void)table_moved(srv->table, n, dir, name, dir, name, now, ORPHAN_HIDDEN);
 	if (n->type == S_IFREG && !object_same(&was.obj, &now->obj)) {
 		handle_drop(srv->slots, n, HANDLE_READ);
 		handle_drop(srv->slots, n, HANDLE_PATH);
 	}
 }
 
-static void rebind_below(struct renaming *rn)
+/* The same for all that is known in a directory; by their names: a node may have more elsewhere. */
+static void rebind_in(struct server *srv, struct node *dir)
 {
-	for (size_t i = 0; i < rn->n_below; i++) {
-		cleanup_strbuf struct strbuf path = STRBUF_INIT;
-		struct node *n = rn->below[i];
+	cleanup_strv struct strv names = STRV_INIT;
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	cleanup_strbuf struct strbuf sub = STRBUF_INIT;
+
+	if (table_path(srv->table, dir, &path) < 0)
+		return;
+	(void)table_kids(srv->table, dir, &names); /* as above */
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_node struct node *n = table_child(srv->table, dir, names.v[i]);
 		struct found now;
 
-		if (table_path(rn->srv->table, n, &path) == 0 &&
-		    stack_lookup(&rn->srv->view->stack, path.buf, &now) == 0 &&
+		if (n && path_join(&sub, path.buf, names.v[i]) == 0 &&
+		    stack_lookup(&srv->view->stack, sub.buf, &now) == 0 &&
 		    (now.st.st_mode & S_IFMT) == n->type)
-			rebind(rn->srv, n, &now);
+			rebind(srv, dir, names.v[i], n, &now);
 	}
+	place_moved(srv, dir);
+}
+
+/* Directories were copied, or are merged with others: nothing of them is as it was. */
+static void rebind_below(struct renaming *rn)
+{
+	struct node *tops[] = { rn->from.n, rn->to.n };
+
+	for (size_t i = 0; i < ARRAY_SIZE(tops); i++)
+		if (is_dir(tops[i]))
+			rebind_in(rn->srv, tops[i]);
+	for (size_t i = 0; i < rn->n_below; i++)
+		if (is_dir(rn->below[i]))
+			rebind_in(rn->srv, rn->below[i]);
 }
 
 /* Can what lies below the directory have got into other layers? */
@@ -241,6 +264,7 @@ static int follow(struct renaming *rn, const struct handle *kept)
 	drop_if_copied(srv, a, &now);
 	note_parts(srv, a->place.dir, &now);
 	note_parts(srv, b->place.dir, &now);
+	place_emptied(&a->place);
 	if (is_dir(a->n) && !is_plain_move(&a->f, &now))
 		rebind_below(rn);
 	return 0;

@@ -109,6 +109,21 @@ void place_add_part(struct server *srv, struct node *dir, unsigned layer)
 	node_unref(n);
 }
 
+void place_moved(struct server *srv, struct node *dir)
+{
+	if (srv->on_moved)
+		srv->on_moved(srv->watch_arg, dir);
+	(void)watch_parts(srv, dir); /* without a watch the next look at it sets one */
+	if (srv->stale_data)
+		srv->stale_data(srv->watch_arg, dir->id);
+}
+
+void place_emptied(const struct place *p)
+{
+	if (p->found.implied && p->srv->on_emptied)
+		p->srv->on_emptied(p->srv->watch_arg, p->dir);
+}
+
 void place_close(struct place *p)
 {
 	if (!p->srv)

@@ -60,6 +60,17 @@ static inline void cleanup_place_p(struct place *p)
  */
 void place_add_part(struct server *srv, struct node *dir, unsigned layer);
 
+/**
+ * place_moved - directory @dir, which the kernel knows, stands for other ones in the layers now
+ *
+ * They are watched instead of the old ones, and the kernel asks again what is in them. The caller
+ * holds the tree.
+ */
+void place_moved(struct server *srv, struct node *dir);
+
+/** place_emptied - a name in the open directory went: it may have been there only for that one */
+void place_emptied(const struct place *p);
+
 /** place_child - what the directory shows under a name; as stack_child() */
 int place_child(struct place *p, const char *name, struct found *ret);
 

@@ -77,11 +77,15 @@ struct server {
 
 	/* a directory is about to be read: watch it first; may be NULL */
 	void (*on_dir)(void *arg, struct node *dir, const struct dirset *parts);
-	/* the kernel's pages of a node may be wrong; must not block; may be NULL */
+	/* a directory stands for other ones in the layers now: watch none of the old */
+	void (*on_moved)(void *arg, struct node *dir);
+	/* a directory may have gone with the last name in it */
+	void (*on_emptied)(void *arg, struct node *dir);
+	/* the kernel's pages, or listing, of a node may be wrong; must not block; may be NULL */
 	void (*stale_data)(void *arg, uint64_t id);
 	/* reply to GETATTR once those pages are gone, by growth_settle(); false: reply yourself */
 	bool (*attr_later)(void *arg, uint64_t id, fuse_req_t req);
-	void *watch_arg;        /* of on_dir, stale_data and attr_later */
+	void *watch_arg;        /* of the five above */
 	void *arg;
 };
 

@@ -63,6 +63,14 @@ static const char *name_of(int err)
 	return err ? strerrorname_np(-err) : "success";
 }
 
+bool arena_settle(struct arena *a)
+{
+	int r = a->be->settle ? a->be->settle(a->site) : 0;
+
+	return r < 0 ? arena_fail(a, "waiting for the view gave %s %s", name_of(r), a->site->note)
+		     : true;
+}
+
 bool arena_step(struct arena *a, const struct op *o)
 {
 	bool below = o->layer != IN_VIEW;
@@ -74,8 +82,5 @@ bool arena_step(struct arena *a, const struct op *o)
 	if (got != want)
 		return arena_fail(a, "it gave %s, not %s %s", name_of(got), name_of(want),
 				  a->site->note);
-	got = below && a->be->settle ? a->be->settle(a->site) : 0;
-	return got < 0 ? arena_fail(a, "waiting for the view gave %s %s", name_of(got),
-				    a->site->note)
-		       : true;
+	return below ? arena_settle(a) : true;
 }

@@ -28,6 +28,9 @@ bool arena_fail(struct arena *a, const char *fmt, ...) __attribute__((format(pri
 /** arena_step - do @o, which is no remount; false if the outcome is not the model's */
 bool arena_step(struct arena *a, const struct op *o);
 
+/** arena_settle - wait until all that was done is seen */
+bool arena_settle(struct arena *a);
+
 /** arena_check - compare the view and all layers with the model */
 bool arena_check(struct arena *a);
 

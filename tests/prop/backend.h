@@ -51,7 +51,7 @@ struct backend {
 	int (*apply)(struct site *s, const struct op *o);
 	int (*list)(struct site *s, const char *dir, struct shown_list *ret);
 	int (*look)(struct site *s, const char *path, struct shown *ret);
-	/* wait until a change underneath is seen; NULL: it is at once */
+	/* wait until all that was done before is seen; NULL: it is at once */
 	int (*settle)(struct site *s);
 };
 
@@ -60,6 +60,12 @@ extern const struct backend mount_backend;
 
 /** mount_is_possible - is there a $SPECFS_BIN to mount with, and a /dev/fuse? */
 bool mount_is_possible(void);
+
+/**
+ * mount_apart - mount in a namespace of this process's own, where that is allowed: nobody can hold
+ * a copy of a mount then, which would keep it from ending
+ */
+void mount_apart(void);
 
 /** posix_apply - do what @o says, which is below OP_COMMON, in directory @root_fd */
 int posix_apply(int root_fd, const struct op *o);

@@ -233,6 +233,28 @@ static void make_op(struct maker *k, struct op *o)
 		pick_data(k, o);
 }
 
+static bool has_node_of(const struct mnode *dir, const struct mdata *d)
+{
+	for (const struct mnode *c = dir->child; c; c = c->next)
+		if (c->data == d || has_node_of(c, d))
+			return true;
+	return false;
+}
+
+/* Hard links in two layers are one object of the view: none of their names says whose it is. */
+static bool is_split(const struct maker *k, const char *path)
+{
+	const struct model *m = &k->a->m;
+	unsigned layers = 0;
+	struct seen s;
+
+	if (k->layer != IN_VIEW || model_lookup(m, path, &s) < 0 || s.node->data->names == 1)
+		return false;
+	for (unsigned i = 0; i < m->n; i++)
+		layers += has_node_of(m->layers[i].root, s.node->data);
+	return layers > 1;
+}
+
 /* A file's mode must not be a directory's: it would lose its execute bits. */
 static void fix_mode(struct maker *k, struct op *o)
 {
@@ -261,6 +283,8 @@ void gen_next(struct gen *g, const struct arena *a, struct op *ret)
 		make_op(&k, ret);
 		if ((ret->kind == OP_RMDIR || ret->kind == OP_RENAME) &&
 		    (is_place(&k, ret->path) || is_place(&k, ret->to)))
+			continue;
+		if (ret->kind == OP_LINK && is_split(&k, ret->path))
 			continue;
 		if (ret->kind != OP_HIDE || m->layers[k.layer].role == ROLE_MAP)
 			break;

@@ -73,6 +73,8 @@ int main(int argc, char **argv)
 		printf("skipped: no $SPECFS_BIN or no /dev/fuse\n");
 		return 77;
 	}
+	if (r.be == &mount_backend)
+		mount_apart();
 	if (getrandom(&chosen, sizeof(chosen), 0) != sizeof(chosen))
 		return usage("no random numbers");
 	seed = number_of("SPECFS_SEED", chosen);

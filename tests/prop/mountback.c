@@ -5,8 +5,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -149,6 +151,12 @@ bool mount_is_possible(void)
 	const char *bin = getenv("SPECFS_BIN");
 
 	return bin && access(bin, X_OK) == 0 && access("/dev/fuse", R_OK | W_OK) == 0;
+}
+
+void mount_apart(void)
+{
+	if (!unshare(CLONE_NEWNS))
+		(void)mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL); /* see backend.h */
 }
 
 const struct backend mount_backend = {

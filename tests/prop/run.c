@@ -21,7 +21,7 @@ static bool do_op(struct arena *a, const struct op *o)
 {
 	bool ok = o->kind == OP_REMOUNT ? remount(a) : arena_step(a, o);
 
-	return ok && (o->look || o->kind == OP_REMOUNT) ? arena_check(a) : ok;
+	return ok && (o->look || o->kind == OP_REMOUNT) ? arena_settle(a) && arena_check(a) : ok;
 }
 
 /* A fresh site with its view open; false with r->fault set. */

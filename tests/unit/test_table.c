@@ -371,6 +371,40 @@ static void rename_onto_what_a_look_up_just_saw(void **state)
 	node_unref(n);
 }
 
+static void note_id(void *arg, uint64_t id)
+{
+	uint64_t *noted = arg;
+
+	*noted = *noted * 100 + id;
+}
+
+static void another_number_is_told_of_the_node_and_where_it_is_listed(void **state)
+{
+	struct fix *f = *state;
+	struct found dir = object(S_IFDIR, 5);
+	struct found was = object(S_IFREG, 6);
+	struct found now = object(S_IFREG, 6);
+	uint64_t noted = 0;
+	struct node *d = NULL;
+	struct node *n = NULL;
+
+	table_on_change(f->t, note_id, NULL, &noted);
+	assert_int_equal(table_get(f->t, enter(f, f->root, "d", &dir), &d), 0);
+	assert_int_equal(table_get(f->t, enter(f, d, "a", &was), &n), 0);
+	assert_int_equal(noted, 0);
+	table_changed(f->t, n, &now);
+	assert_int_equal(noted, 0);
+	now.st.st_ino = 7;
+	table_changed(f->t, n, &now);
+	assert_int_equal(noted, n->id * 100 + d->id);
+	noted = 0;
+	dir.st.st_ino = 8;
+	assert_int_equal(enter(f, f->root, "d", &dir), d->id);
+	assert_int_equal(noted, d->id * 100 + NODE_ROOT);
+	node_unref(n);
+	node_unref(d);
+}
+
 static void exchange_swaps_names(void **state)
 {
 	struct fix *f = *state;
@@ -484,6 +518,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rename_takes_node_along, setup, teardown),
 		cmocka_unit_test_setup_teardown(rename_onto_what_a_look_up_just_saw, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(
+			another_number_is_told_of_the_node_and_where_it_is_listed, setup, teardown),
 		cmocka_unit_test_setup_teardown(exchange_swaps_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(new_part_is_noted_up_to_the_root, setup, teardown),
 		cmocka_unit_test_setup_teardown(below_lists_all_known_nodes, setup, teardown),
