@@ -227,6 +227,8 @@ static void make_op(struct maker *k, struct op *o)
 		o->flags = RENAME_NOREPLACE;
 	o->mode = pick_mode(k, o->kind == OP_MKDIR);
 	o->offset = pick(k, 40);
+	if (o->kind == OP_UTIMENS)
+		o->offset = k->g->n; /* a time that nothing has yet */
 	if (o->kind == OP_SYMLINK)
 		pick_link_text(k, o);
 	else

@@ -238,6 +238,7 @@ static int write_data(struct model *m, const struct op *o)
 
 static int set_attr(struct model *m, const struct op *o)
 {
+	struct mroute to;
 	struct mdata *d;
 	struct seen s;
 	int r = model_lookup(m, o->path, &s);
@@ -246,6 +247,10 @@ static int set_attr(struct model *m, const struct op *o)
 		return r;
 	if (o->kind == OP_CHMOD && s.node->data->kind == KIND_LINK)
 		return -EOPNOTSUPP;
+	/* nothing is copied to set what is set */
+	if (o->kind == OP_CHMOD && o->mode == s.node->data->mode &&
+	    model_route(m, o->path, &s, &to) == 0 && !to.in_place)
+		return 0;
 	r = prepare(m, o->path, &s, &d);
 	if (r < 0)
 		return r;

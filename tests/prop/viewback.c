@@ -127,10 +127,14 @@ static int do_attr(struct site *site, struct spot *s, const struct op *o)
 	};
 	struct view *v = site->view;
 	cleanup_fd int fd = -1;
+	struct route route;
 	int r;
 
 	if (o->kind == OP_CHMOD && S_ISLNK(s->f.st.st_mode))
 		return -EOPNOTSUPP;
+	if (o->kind == OP_CHMOD && o->mode == (s->f.st.st_mode & 07777) &&
+	    route_existing(v, s->path, &s->f, ROUTE_EDIT, &route) == 0 && !route.in_place)
+		return 0;
 	r = change_prepare(v, s->path, &s->f, -1);
 	if (!r)
 		r = compare(site, s->path, &s->f);
