@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "daemon/own.h"
 #include "daemon/refresh.h"
 #include "layer/workdir.h"
 #include "ops/growth.h"
@@ -27,7 +28,6 @@ enum {
 };
 
 #define SYNC_PREFIX "sync."
-
 /* Tells a node's number in the queue from a watch's. */
 static const uint64_t NODE_FLAG = UINT64_C(1) << 63;
 
@@ -136,19 +136,14 @@ static struct page_job *push_pages(struct inval *i, uint64_t id)
 
 void inval_pages(struct inval *i, uint64_t id)
 {
-	/* with its attributes, in one message: a new size over old pages would show zeros */
-	pthread_mutex_lock(&i->lock);
+	pthread_mutex_lock(&i->lock); /* with attributes: a new size over old pages shows zeros */
 	push_pages(i, id);
 	pthread_mutex_unlock(&i->lock);
 }
 
 static void stale_data(void *arg, uint64_t id)
 {
-	struct inval *i = arg;
-
-	pthread_mutex_lock(&i->lock);
-	push_pages(i, id);
-	pthread_mutex_unlock(&i->lock);
+	inval_pages(arg, id);
 }
 
 static bool attr_later(void *arg, uint64_t id, fuse_req_t req)
@@ -211,6 +206,18 @@ static void on_event(void *arg, const struct watch_event *e)
 		push_event(i, e);
 	pthread_cond_signal(&i->names_more);
 	pthread_mutex_unlock(&i->lock);
+}
+
+void inval_node(struct inval *i, uint64_t id, const char *name)
+{
+	struct watch_event e = { .dir = id | NODE_FLAG, .what = WATCH_NODE, .name = name };
+
+	on_event(i, &e);
+}
+
+struct follow *inval_follow(struct inval *i)
+{
+	return i->follow;
 }
 
 /* Sync number @n, and all before it, need wait no longer for their events; the lock is held. */
@@ -363,37 +370,12 @@ static void *pages_run(void *arg)
 
 static void on_dir(void *arg, struct node *dir, const struct dirset *parts)
 {
-	struct inval *i = arg;
-
-	follow_dir(i->follow, dir, parts);
-}
-
-static void on_moved(void *arg, struct node *dir)
-{
-	struct inval *i = arg;
-
-	follow_again(i->follow, dir);
-}
-
-static void on_emptied(void *arg, struct node *dir)
-{
-	struct watch_event e = { .dir = dir->id | NODE_FLAG, .what = WATCH_NODE, .name = "" };
-
-	on_event(arg, &e);
-}
-
-static void on_strayed(void *arg, uint64_t dir, const char *name)
-{
-	struct watch_event e = { .dir = dir | NODE_FLAG, .what = WATCH_NODE, .name = name };
-
-	on_event(arg, &e);
+	follow_dir(inval_follow(arg), dir, parts);
 }
 
 static void on_gone(void *arg, struct node *dir)
 {
-	struct inval *i = arg;
-
-	follow_gone(i->follow, dir);
+	follow_gone(inval_follow(arg), dir);
 }
 
 int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
@@ -419,13 +401,11 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 	    follow_private(i->follow, srv->view->work->fd, &i->sync_dir) == 0)
 		i->sync_fd = srv->view->work->fd;
 	table_on_gone(srv->table, on_gone, i);
-	table_on_change(srv->table, stale_data, on_strayed, i);
 	srv->on_dir = on_dir;
-	srv->on_moved = on_moved;
-	srv->on_emptied = on_emptied;
 	srv->stale_data = stale_data;
 	srv->attr_later = attr_later;
 	srv->watch_arg = i;
+	own_attach(srv, i);
 	*ret = i;
 	return 0;
 }
@@ -507,11 +487,9 @@ void inval_free(struct inval *i)
 	if (!i)
 		return;
 	if (i->srv->watch_arg == i) {
+		own_detach(i->srv);
 		table_on_gone(i->srv->table, NULL, NULL);
-		table_on_change(i->srv->table, NULL, NULL, NULL);
 		i->srv->on_dir = NULL;
-		i->srv->on_moved = NULL;
-		i->srv->on_emptied = NULL;
 		i->srv->stale_data = NULL;
 		i->srv->attr_later = NULL;
 	}

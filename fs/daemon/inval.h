@@ -60,6 +60,12 @@ void inval_attr(struct inval *i, uint64_t id);
 void inval_listing(struct inval *i, uint64_t id);
 void inval_pages(struct inval *i, uint64_t id);
 
+/** inval_node - have refresh_node() called for directory @id of the view; takes note, no more */
+void inval_node(struct inval *i, uint64_t id, const char *name);
+
+/** inval_follow - what is followed */
+struct follow *inval_follow(struct inval *i);
+
 /** inval_is_stopping - the threads are to end: what is left to tell matters no more */
 bool inval_is_stopping(struct inval *i);
 
