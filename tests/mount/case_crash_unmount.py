@@ -10,8 +10,7 @@ import sys
 import threading
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'cli', 'lib')]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
 from daemontree import PLACES, SPEC, TREE, view  # noqa: E402
 from loopfs import LoopFs  # noqa: E402

@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 from daemontree import PLACES, SPEC, view  # noqa: E402
 from mounted import (Skip, TempDir, equal, fails, main, need_program, read_file, run,  # noqa: E402
                      true, wait_for, write_file)
+from private import as_asked  # noqa: E402
 from routes import files  # noqa: E402
 
 OFD_GETLK, OFD_SETLK = 36, 37
@@ -160,7 +161,7 @@ def a_waiter_gets_it_from_a_killed_holder():
 
 def blocked(pid):
     """Does a process wait for a lock?  /proc/locks marks it with ->."""
-    with open('/proc/locks', encoding='ascii') as f:
+    with open('/proc/locks', encoding='utf-8') as f:
         return any(' -> ' in line and f' {pid} ' in line for line in f)
 
 
@@ -305,6 +306,7 @@ def counters_under_a_lock_lose_nothing():
             equal(read_file(real), b'24\n', f'{way}: in the layer')
 
 
+as_asked()
 main(all_kinds_are_as_on_the_layer, who_holds_it_is_told, a_waiter_gets_it_from_a_killed_holder,
      two_that_wait_for_each_other_are_told, a_lock_outlives_copy_up_and_rename,
      other_names_of_a_file_have_the_lock, a_lock_is_not_seen_underneath,

@@ -9,6 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 
 from daemontree import PLACES, SPEC, view  # noqa: E402
 from mounted import equal, main, read_file, true, wait_for  # noqa: E402
+from private import as_asked  # noqa: E402
 from routes import bystanders, files  # noqa: E402
 
 PAGE = mmap.PAGESIZE
@@ -202,6 +203,7 @@ def an_edit_underneath_shows_in_maps():
             m.close()
 
 
+as_asked()
 main(a_map_and_the_file_are_one_on_every_way, a_private_map_changes_nothing,
      a_map_over_the_end_grows_with_the_file, dirty_pages_survive_the_descriptor_and_the_name,
      readers_maps_and_writers_agree, appends_work_and_stay_whole, nothing_is_empty_after_close,

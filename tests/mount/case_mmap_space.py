@@ -15,6 +15,7 @@ from daemontree import PLACES, TREE, view  # noqa: E402
 from loopfs import LoopFs  # noqa: E402
 from mounted import (View, commit_all, equal, fails, main, make_tree, read_file,  # noqa: E402
                      true, wait_for)
+from private import as_asked  # noqa: E402
 from routes import files  # noqa: E402
 
 MB = 1 << 20
@@ -234,5 +235,6 @@ def copies_share_blocks_where_the_layer_can():
             v.umount()
 
 
+as_asked()
 main(a_full_layer_is_told_early, modes_of_fallocate, holes_are_told_and_kept_by_a_copy_up,
      ranges_are_copied_between_all_ways, copies_share_blocks_where_the_layer_can)

@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 
 from daemontree import PLACES, shows, view  # noqa: E402
 from mounted import equal, fails, main, read_file, true, wait_for, write_file  # noqa: E402
+from private import as_asked  # noqa: E402
 from routes import files  # noqa: E402
 
 IDLE_SEC = 1.3  # longer than the daemon keeps a descriptor for writing without a reason
@@ -227,6 +228,7 @@ def one_that_was_never_read_is_refused_once_it_is_replaced():
         os.close(fd)
 
 
+as_asked()
 main(flags_do_what_they_say, direct_io_works, appenders_above_and_underneath_lose_nothing,
      a_name_made_underneath_meanwhile, a_creator_may_write_whatever_the_mode,
      a_mode_lost_while_open, a_mode_lost_underneath_while_open,

@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 
 from daemontree import PLACES, SPEC, view  # noqa: E402
 from mounted import equal, main, read_file, true  # noqa: E402
+from private import as_asked  # noqa: E402
 
 SECONDS = float(os.environ.get('SPECFS_STRESS_SEC', '3'))
 SEED = int(os.environ.get('SPECFS_SEED', random.SystemRandom().randrange(1 << 32)))
@@ -153,4 +154,5 @@ def random_data_over_a_copy_up():
         equal(read_file(f'{v.root}/{SPEC}/t.h') == bytes(x.model), True, "the backend's file")
 
 
+as_asked()
 main(random_data, random_data_over_a_copy_up)

@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 
 from daemontree import PLACES, SPEC, shows, view  # noqa: E402
 from mounted import equal, fails, main, read_file, true, wait_for, write_file  # noqa: E402
+from private import as_asked  # noqa: E402
 
 
 def fresh(v, place, name, text='old text\n'):
@@ -298,6 +299,7 @@ def what_the_view_makes_has_no_holes():
             os.close(fd)
 
 
+as_asked()
 main(an_unlinked_file_lives_on, a_hidden_file_is_not_written_to, a_replaced_file_lives_on,
      a_file_replaced_underneath_lives_on, an_edit_underneath_is_seen_by_open_files,
      a_renamed_file_is_written_to, a_file_below_a_renamed_directory_is_written_to,
