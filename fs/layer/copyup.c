@@ -16,6 +16,7 @@
 #include "layer/base.h"
 #include "layer/copyobj.h"
 #include "layer/interim.h"
+#include "layer/kept.h"
 #include "layer/linktext.h"
 #include "layer/mark.h"
 #include "layer/remove.h"
@@ -98,6 +99,18 @@ static int file_in_scratch(struct job *j, struct object *ret)
 	return r < 0 ? r : object_stat(fd, "", ret);
 }
 
+/* A specialization goes on showing the number of the trunk file that it comes from. */
+static int keep_number(const struct job *j, int fd)
+{
+	const struct stack *st = &j->v->stack;
+	struct object o;
+	int r = object_stat(fd, "", &o);
+
+	if (!r && j->f->layer == st->n - 1 && st->layers[j->to].kind == LAYER_SPEC)
+		kept_add(st, j->path, &j->f->obj, &o);
+	return r;
+}
+
 /* On disk before anybody can see it: people's directories have no half files after a power cut. */
 static int finish_file(const struct job *j, int fd)
 {
@@ -105,7 +118,9 @@ static int finish_file(const struct job *j, int fd)
 
 	if (!r && fsync(fd) < 0)
 		r = -errno;
-	return r < 0 ? r : record_base(j);
+	if (!r)
+		r = record_base(j);
+	return r < 0 ? r : keep_number(j, fd);
 }
 
 static int file_under_name(struct job *j, struct object *ret)
@@ -269,6 +284,7 @@ int copyup(struct view *v, const char *path, struct found *f, unsigned to, off_t
 		.parent = -1,
 	};
 	struct object o = { 0 };
+	uint64_t kept;
 	int r;
 
 	if (f->layer == to && !f->virtual)
@@ -285,7 +301,7 @@ int copyup(struct view *v, const char *path, struct found *f, unsigned to, off_t
 	if (S_ISDIR(orig.obj.st.st_mode))
 		return stack_lookup(&v->stack, path, f);
 	*f = (struct found){ .layer = to, .obj = o, .st = o.st };
-	f->st.st_ino = keeps_ino(&j) ? orig.st.st_ino
-				     : inomap_file(v->stack.inos, o.st.st_dev, o.st.st_ino);
+	kept = keeps_ino(&j) ? orig.st.st_ino : to ? kept_number(&v->stack, &o) : 0;
+	f->st.st_ino = kept ? kept : inomap_file(v->stack.inos, o.st.st_dev, o.st.st_ino);
 	return 0;
 }

@@ -16,7 +16,8 @@
  * @size: bytes of data to keep; -1: all. What a truncation will drop need not be copied
  *
  * Files, symlinks, special files, and directories (alone, without their children) are copied with
- * mode, owner, times and xattrs; holes stay holes. A hard-linked file's copy gets a new number.
+ * mode, owner, times and xattrs; holes stay holes. A hard-linked file's copy gets a new number;
+ * a specialization keeps one where kept.h can.
  * If @to is a spec layer and trunk had a file at @path, its blob id is recorded in .specfs-base.
  *
  * Returns 0 or a negative errno; on failure the view is as it was.

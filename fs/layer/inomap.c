@@ -161,13 +161,3 @@ uint64_t inomap_alias(struct inomap *m, const char *at, dev_t dev, ino_t ino)
 
 	return hashed(hash(h, &key, sizeof(key)));
 }
-
-int inomap_keep(struct inomap *m, dev_t dev, ino_t ino, uint64_t shown)
-{
-	int r;
-
-	pthread_rwlock_wrlock(&m->lock);
-	r = given_set(m, dev, ino, shown);
-	pthread_rwlock_unlock(&m->lock);
-	return r;
-}

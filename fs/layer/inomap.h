@@ -30,7 +30,4 @@ uint64_t inomap_place(struct inomap *m, const char *path);
  */
 uint64_t inomap_alias(struct inomap *m, const char *at, dev_t dev, ino_t ino);
 
-/** inomap_keep - from now on show (@dev, @ino) as @shown: a copy keeps its original's number */
-int inomap_keep(struct inomap *m, dev_t dev, ino_t ino, uint64_t shown);
-
 #endif

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "layer/candidate.h"
+#include "layer/kept.h"
 
 /* A name seen in at least one part. */
 struct seen {
@@ -201,7 +202,8 @@ static int settle(const struct gather *g, const struct seen *s, struct entry *re
 
 	ret->layer = s->layer;
 	ret->type = s->type;
-	if (!s->shared && (l->kind == LAYER_TRUNK || l->kind == LAYER_OVERLAY)) {
+	if (!s->shared && (l->kind == LAYER_TRUNK || l->kind == LAYER_OVERLAY) &&
+	    !kept_may_have(g->st, s->ino)) {
 		ret->ino = 0;
 		return 1;
 	}

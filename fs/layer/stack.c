@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "layer/candidate.h"
 #include "layer/hijack.h"
+#include "layer/kept.h"
 #include "layer/listing.h"
 #include "layer/mark.h"
 
@@ -34,6 +35,7 @@ void stack_clear(struct stack *st)
 		close(st->root_fd);
 	inomap_free(st->inos);
 	hijacks_free(st->hijacks);
+	kept_free(st->kept);
 	stack_init(st);
 }
 
@@ -281,8 +283,9 @@ static uint64_t shown_ino(const struct search *s, const struct dirset *dir)
 		return inomap_place(s->st->inos, s->path);
 	if (S_ISDIR(o->st.st_mode))
 		return dir_ino(s);
-	if (s->st->layers[s->f.layer].kind == LAYER_SCRATCH && S_ISREG(o->st.st_mode) &&
-	    dir->fd[s->f.layer] >= 0)
+	if (S_ISREG(o->st.st_mode) && s->st->layers[s->f.layer].kind != LAYER_SCRATCH)
+		kept = kept_number(s->st, o);
+	else if (S_ISREG(o->st.st_mode) && dir->fd[s->f.layer] >= 0)
 		kept = mark_read_ino(dir->fd[s->f.layer], s->name);
 	return kept ? kept : inomap_file(s->st->inos, o->st.st_dev, o->st.st_ino);
 }

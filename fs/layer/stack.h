@@ -18,6 +18,7 @@
 #include "layout/ruleset.h"
 
 struct hijacks;
+struct kept;
 
 enum { STACK_MAX = 64 };        /* layers: one bit each in a set */
 
@@ -32,6 +33,7 @@ struct stack {
 					 * times */
 	struct inomap *inos;
 	struct hijacks *hijacks;        /* what is known of the trunk's packages */
+	struct kept *kept;              /* numbers that specializations keep, or NULL */
 };
 
 /* An object of the view. */

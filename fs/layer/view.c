@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "layer/exchange.h"
+#include "layer/kept.h"
 #include "layer/scratch.h"
 #include "layout/backend.h"
 #include "layout/checkout.h"
@@ -334,6 +335,16 @@ static void clear_lists(struct view *v)
 	}
 }
 
+static int open_kept(struct view *v)
+{
+	cleanup_fd int fd = -1;
+
+	if (!v->work)
+		return 0;
+	fd = open(v->scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : kept_open(&v->stack, fd);
+}
+
 int view_open(const struct view_options *o, struct diag *d, struct view **ret)
 {
 	cleanup_view struct view *v = calloc(1, sizeof(*v));
@@ -351,6 +362,8 @@ int view_open(const struct view_options *o, struct diag *d, struct view **ret)
 		r = open_scratch_path(v, o, d);
 	if (!r)
 		r = add_layers(v, o, d);
+	if (!r)
+		r = open_kept(v);
 	if (r < 0)
 		return d->lines.n ? r
 				  : diag_add(d, r, NULL, 0, "the view can't be opened: %s",

@@ -8,9 +8,10 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
 from checks import need_program, run, wait_for
+from daemontree import SPEC, view
 from everyplace import everywhere, planted
 from loopfs import LoopFs
-from mounted import View, equal, main, make_tree, true
+from mounted import View, equal, git, main, make_tree, true
 from private import as_asked
 
 
@@ -55,15 +56,20 @@ def listings_and_lookups_agree(p):
           {n: i for n, i in after.items() if '/' not in n}, 'as ls says')
 
 
-def a_number_stays_when_scratch_takes_the_file(p):
+def a_number_stays_over_a_copy(p):
     before = listed_as_found(p())
+    fd = os.open(p('td/1'), os.O_RDONLY)
+    number = os.fstat(fd).st_ino
     for name in ('both.txt', 'td/1', 'md/both'):
         p.write(name, 'more', 'a')
         os.chmod(p(name), 0o640)
-    after = listed_as_found(p())
-    changed = sorted(n for n in before if before[n] != after[n])
-    # a specialization is a file of its own
-    equal(changed, ['td/1'] if p.name == 'mapped' else [], 'names with another number')
+    equal(os.fstat(fd).st_ino, number, 'of a file that is open')
+    os.close(fd)
+    equal(listed_as_found(p()), before, 'numbers')
+    for name in ('td/2', 'td/sub/deep'):
+        run(['tar', '-cf', '/dev/null', '-C', p(), name, '--checkpoint=1',
+             f'--checkpoint-action=exec=printf x >> {p(name)}'], ok=(0, 1))
+    equal(listed_as_found(p()), before, 'numbers after an archive')
 
 
 def reading_changes_nothing(p):
@@ -118,6 +124,34 @@ def numbers_of_two_file_systems_do_not_meet():
             equal(len(set(loops)), len(loops), 'numbers as find prints them')
 
 
+def a_kept_number_is_nobody_elses():
+    """What a copy keeps showing is free again once the trunk shows the original elsewhere."""
+    with view(more={f'include/td/{i}': f'{i}\n' for i in range(4)}) as v:
+        number = os.stat(v.path('include/td/1')).st_ino
+        for i in range(1, 4):
+            v.write(f'include/td/{i}', f'more {i}\n')
+        equal(os.stat(v.path('include/td/1')).st_ino, number, 'the number that is kept')
+        equal(os.stat(v.path(f'{SPEC}/td/1')).st_ino, number, 'where the backend has the file')
+        # git goes by number, times and size: of the same size and time it is still a change
+        times = os.stat(f'{v.root}/include/td/0')
+        v.write('include/td/0', 'x\n')
+        os.utime(v.path('include/td/0'), ns=(times.st_atime_ns, times.st_mtime_ns))
+        true(' M include/td/0' in git(v.mnt, 'status', '--porcelain'), 'git sees the change')
+        trunk = f'{v.root}/include/td'
+        os.rename(f'{trunk}/1', f'{trunk}/moved')
+        os.link(f'{trunk}/2', f'{trunk}/linked')
+        wait_for(lambda: v.exists('include/td/moved') and v.exists('include/td/linked'), 'names')
+        wait_for(lambda: os.stat(v.path('include/td/1')).st_ino != number, 'an own number')
+        seen = listed_as_found(v.path('include/td'))
+        equal(len(set(seen.values())), len(seen), 'different numbers')
+        equal(seen['moved'], number, 'the number of the original')
+        os.unlink(f'{v.root}/{SPEC}/td/3')
+        wait_for(lambda: v.read('include/td/3') == b'3\n', "the trunk's file again")
+        before = listed_as_found(v.path('include/td'))
+        v.remount()
+        equal(listed_as_found(v.path('include/td')), before, 'after a remount')
+
+
 def types_of_a_whole_view_agree():
     with View('flagtree-mini', 'mthreads') as v:
         listed_as_found(v.mnt)
@@ -125,6 +159,7 @@ def types_of_a_whole_view_agree():
 
 need_program('tar', 'find', 'ls')
 as_asked()
-main(*everywhere(listings_and_lookups_agree, a_number_stays_when_scratch_takes_the_file,
+main(*everywhere(listings_and_lookups_agree, a_number_stays_over_a_copy,
                  reading_changes_nothing, a_reused_number_mixes_no_types),
-     numbers_of_two_file_systems_do_not_meet, types_of_a_whole_view_agree)
+     a_kept_number_is_nobody_elses, numbers_of_two_file_systems_do_not_meet,
+     types_of_a_whole_view_agree)

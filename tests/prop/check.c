@@ -112,7 +112,7 @@ static bool check_ino(struct check *c, const char *path, const struct shown *got
 			c->dirs[c->n_dirs++] = got->ino;
 		return true;
 	}
-	if (c->dir >= 0 || d->kind != KIND_FILE)
+	if (c->dir >= 0 || d->kind != KIND_FILE || d->lent_ino)
 		return true;
 	if (d->ino && d->ino != got->ino)
 		return arena_fail(c->a, "%s: '%s' has number %llu, not %llu as before", c->where,

@@ -191,6 +191,7 @@ static int prepare(struct model *m, const char *path, struct seen *s, struct mda
 
 		if (!to.layer && d->kind == KIND_FILE && d->names == 1)
 			copy->ino = d->ino;
+		copy->lent_ino = to.layer && d->kind == KIND_FILE;
 		if (old && d->kind == KIND_DIR) { /* implied by now */
 			*old->data = *copy;
 			old->data->names = 1;

@@ -32,6 +32,7 @@ struct mdata *mdata_copy(const struct mdata *d)
 	*c = *d;
 	c->names = 0;
 	c->ino = 0;
+	c->lent_ino = false;
 	return c;
 }
 
@@ -140,6 +141,7 @@ static struct mdata *copy_once(struct mcopies *c, struct mdata *d)
 			return c->v[i].to;
 	copy = mcopies_add(c, d);
 	copy->ino = d->ino;
+	copy->lent_ino = d->lent_ino;
 	return copy;
 }
 

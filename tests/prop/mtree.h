@@ -25,6 +25,7 @@ struct mdata {
 	long mtime_sec;
 	long mtime_nsec;
 	uint64_t ino; /* as the view showed it; 0: not seen yet */
+	bool lent_ino; /* a specialization: shows another file's as long as that is hidden */
 };
 
 struct mnode {

@@ -45,12 +45,6 @@ static void huge_numbers_are_given_one_by_one(void **state)
 	assert_int_equal(inomap_file(*state, 7, UINT64_MAX), a);
 }
 
-static void copy_keeps_the_number_of_its_original(void **state)
-{
-	assert_int_equal(inomap_keep(*state, 8, 55, 1234), 0);
-	assert_int_equal(inomap_file(*state, 8, 55), 1234);
-}
-
 static void places_have_numbers_of_their_own(void **state)
 {
 	uint64_t a = inomap_place(*state, "python/triton/spec/b");
@@ -80,7 +74,6 @@ int main(void)
 		TEST(first_device_keeps_its_numbers),
 		TEST(devices_do_not_collide),
 		TEST(huge_numbers_are_given_one_by_one),
-		TEST(copy_keeps_the_number_of_its_original),
 		TEST(places_have_numbers_of_their_own),
 		TEST(directory_at_a_second_place_has_another_number),
 	};
