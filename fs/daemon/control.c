@@ -85,9 +85,10 @@ static json_t *watch_json(const struct session *s)
 	if (!s->inval)
 		return json_null();
 	inval_stats(s->inval, &i, &w);
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "mechanism",
-			 w.mechanism, "directories", (json_int_t)w.dirs, "refused",
-			 (json_int_t)w.refused, "events", (json_int_t)w.events, "own_events",
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+			 "mechanism", w.mechanism, "directories", (json_int_t)w.dirs, "refused",
+			 (json_int_t)w.refused, "remote", (json_int_t)w.remote, "rechecked_files",
+			 (json_int_t)i.loose, "events", (json_int_t)w.events, "own_events",
 			 (json_int_t)w.own, "overflows", (json_int_t)w.overflows, "entries",
 			 (json_int_t)i.entries, "attributes", (json_int_t)i.attrs, "pages",
 			 (json_int_t)i.pages, "trees", (json_int_t)i.trees, "pending",

@@ -34,6 +34,8 @@ struct follow {
 	const struct view *view;        /* constant */
 	struct watch *watch;            /* constant */
 	pthread_mutex_t lock;           /* guards what follows */
+	bool said_remote;
+	bool said_refused;
 	struct bundle *by_watch;
 	struct bundle *by_node;
 	struct link *ways[STACK_MAX];
@@ -132,10 +134,26 @@ static bool is_watchable(const struct stack *st, int i)
 	return kind != LAYER_SCRATCH && kind != LAYER_GENERATED;
 }
 
-static void refuse(struct node *dir, const char *path, int r)
+/* One line a reason; which directories it is about can be many. The lock is held. */
+static void refuse(struct follow *f, struct node *dir, const char *path, int r)
 {
+	bool *said = r == -EREMOTE ? &f->said_remote : &f->said_refused;
+
 	if (!atomic_exchange(&dir->unwatched, true))
 		log_debug("watch", "cannot watch '%s': %s", path, strerror(-r));
+	if (*said)
+		return;
+	*said = true;
+	path = *path ? path : ".";
+	if (r == -EREMOTE)
+		log_warn("'%s' is on a file system that others may change unseen: nothing of it is "
+			 "cached, nor of other directories like it", path);
+	else
+		log_warn("'%s' can't be watched (%s): nothing of it is cached, nor of others that "
+			 "can't%s", path, r == -ENOSPC ? "the system's limit is reached"
+						       : strerror(-r),
+			 r == -ENOSPC ? "; fs.fanotify.max_user_marks or "
+					"fs.inotify.max_user_watches" : "");
 }
 
 static void follow_part(struct follow *f, struct node *dir, struct bundle *b, unsigned i, int fd,
@@ -145,13 +163,13 @@ static void follow_part(struct follow *f, struct node *dir, struct bundle *b, un
 	int r = watch_add(f->watch, fd, has_second_place(&f->view->stack, i, path), &id);
 
 	if (r < 0) {
-		refuse(dir, path, r);
+		refuse(f, dir, path, r);
 		return;
 	}
 	r = link_add(f, &b->first, dir->id, i, id, path);
 	if (r < 0) {
 		watch_remove(f->watch, id, fd);
-		refuse(dir, path, r);
+		refuse(f, dir, path, r);
 	}
 }
 
@@ -174,7 +192,7 @@ void follow_dir(struct follow *f, struct node *dir, const struct dirset *parts)
 			follow_part(f, dir, b, (unsigned)i, parts->fd[i], parts->path);
 	}
 	if (!b)
-		refuse(dir, parts->path, -ENOMEM);
+		refuse(f, dir, parts->path, -ENOMEM);
 	bundle_drop_if_empty(&f->by_node, b);
 	atomic_fetch_or_explicit(&dir->watched, missing, memory_order_release);
 	pthread_mutex_unlock(&f->lock);
@@ -318,7 +336,7 @@ int follow_new(const struct view *v, watch_fn fn, void *arg, struct follow **ret
 		return -ENOMEM;
 	f->view = v;
 	pthread_mutex_init(&f->lock, NULL);
-	r = watch_new(fn, arg, &f->watch);
+	r = watch_new(fn, arg, v->stack.root_fd, &f->watch);
 	if (r < 0) {
 		pthread_mutex_destroy(&f->lock);
 		free(f);

@@ -3,18 +3,14 @@
 #include "daemon/inval.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <uthash.h>
 
-#include "base/fd.h"
 #include "base/log.h"
+#include "daemon/inval_impl.h"
 #include "daemon/own.h"
 #include "daemon/refresh.h"
 #include "layer/workdir.h"
@@ -22,67 +18,11 @@
 
 enum {
 	QUEUE_MAX = 1 << 16,    /* events waiting; more than that count as lost */
-	SYNC_LIMIT_SEC = 30,
-	SYNC_NAME_MAX = 32,
 	SAY_AGAIN_SEC = 60,
 };
 
-#define SYNC_PREFIX "sync."
 /* Tells a node's number in the queue from a watch's. */
 static const uint64_t NODE_FLAG = UINT64_C(1) << 63;
-
-/* A name in a watched directory about which something was reported. */
-struct pending {
-	unsigned what;
-	struct pending *next;
-	UT_hash_handle hh;
-	unsigned key_len;
-	char key[];             /* the watch's number, then the name with its NUL */
-};
-
-/* A node whose pages are to go. */
-struct page_job {
-	uint64_t id;
-	fuse_req_t *waiting; /* GETATTR requests, replied to after that */
-	size_t n_waiting;
-	struct page_job *next;
-	UT_hash_handle hh;
-};
-
-struct inval {
-	struct server *srv;             /* constant */
-	struct fuse_session *fuse;      /* constant */
-	struct follow *follow;          /* constant */
-	uint64_t sync_dir;              /* watch of the directory for sync files; constant */
-	int sync_fd;                    /* that directory; constant */
-	bool running;
-	time_t said_sec;                /* when a loss was told last; names_thread's; 0: never */
-	pthread_t names_thread;
-	pthread_t pages_thread;
-
-	pthread_mutex_t lock;           /* guards what follows */
-	pthread_cond_t names_more;
-	pthread_cond_t pages_more;
-	pthread_cond_t done;
-	struct pending *first;
-	struct pending **last;
-	struct pending *by_key;
-	struct page_job *pages_first;
-	struct page_job **pages_last;
-	struct page_job *pages_by_id;
-	bool lost;
-	bool stop;
-	unsigned alive;                 /* threads that have not ended */
-	uint64_t pages_queued;          /* page jobs so far; they are done in that order */
-	uint64_t pages_done;
-	uint64_t sync_asked;
-	uint64_t sync_seen;             /* the event of sync file number N has been dealt with */
-
-	atomic_uint_fast64_t entries;
-	atomic_uint_fast64_t attrs;
-	atomic_uint_fast64_t pages;
-	atomic_uint_fast64_t trees;
-};
 
 void inval_entry(struct inval *i, uint64_t dir, const char *name)
 {
@@ -144,6 +84,11 @@ void inval_pages(struct inval *i, uint64_t id)
 static void stale_data(void *arg, uint64_t id)
 {
 	inval_pages(arg, id);
+}
+
+static void on_loose(void *arg, uint64_t id)
+{
+	recheck_add(arg, id);
 }
 
 static bool attr_later(void *arg, uint64_t id, fuse_req_t req)
@@ -220,31 +165,6 @@ struct follow *inval_follow(struct inval *i)
 	return i->follow;
 }
 
-/* Sync number @n, and all before it, need wait no longer for their events; the lock is held. */
-static void note_seen(struct inval *i, uint64_t n)
-{
-	if (n > i->sync_seen)
-		i->sync_seen = n;
-	pthread_cond_broadcast(&i->done);
-}
-
-/* Is it the event of a sync file? Then everything queued before it has been dealt with. */
-static bool is_sync(struct inval *i, const struct pending *p, uint64_t dir)
-{
-	const char *name = p->key + sizeof(dir);
-
-	if (dir != i->sync_dir || !i->sync_dir)
-		return false;
-	if (!strncmp(name, SYNC_PREFIX, strlen(SYNC_PREFIX))) {
-		uint64_t n = strtoull(name + strlen(SYNC_PREFIX), NULL, 10);
-
-		pthread_mutex_lock(&i->lock);
-		note_seen(i, n);
-		pthread_mutex_unlock(&i->lock);
-	}
-	return true;
-}
-
 static void deal_with(struct inval *i, const struct pending *p)
 {
 	struct refresh r = { .srv = i->srv, .follow = i->follow, .inval = i };
@@ -253,7 +173,7 @@ static void deal_with(struct inval *i, const struct pending *p)
 	memcpy(&dir, p->key, sizeof(dir));
 	if (p->what & WATCH_NODE)
 		refresh_node(&r, dir & ~NODE_FLAG, p->key + sizeof(dir));
-	else if (!is_sync(i, p, dir))
+	else if (!sync_is_event(i, p, dir))
 		refresh_event(&r, dir, p->key + sizeof(dir), p->what);
 }
 
@@ -280,7 +200,7 @@ static void deal_with_loss(struct inval *i, uint64_t asked)
 	atomic_fetch_add(&i->trees, 1);
 	refresh_all(&r);
 	pthread_mutex_lock(&i->lock);
-	note_seen(i, asked);
+	sync_seen(i, asked);
 	pthread_mutex_unlock(&i->lock);
 }
 
@@ -302,7 +222,11 @@ static void *names_run(void *arg)
 		uint64_t asked = i->sync_asked;
 
 		if (!p && !lost) {
-			pthread_cond_wait(&i->names_more, &i->lock);
+			if (recheck_wait(i) && !i->stop) {
+				pthread_mutex_unlock(&i->lock);
+				recheck_run(i);
+				pthread_mutex_lock(&i->lock);
+			}
 			continue;
 		}
 		i->lost = false;
@@ -404,6 +328,7 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 	srv->on_dir = on_dir;
 	srv->stale_data = stale_data;
 	srv->attr_later = attr_later;
+	srv->on_loose = on_loose;
 	srv->watch_arg = i;
 	own_attach(srv, i);
 	*ret = i;
@@ -492,6 +417,7 @@ void inval_free(struct inval *i)
 		i->srv->on_dir = NULL;
 		i->srv->stale_data = NULL;
 		i->srv->attr_later = NULL;
+		i->srv->on_loose = NULL;
 	}
 	follow_free(i->follow);
 	HASH_ITER(hh, i->by_key, p, p_next) {
@@ -504,80 +430,12 @@ void inval_free(struct inval *i)
 			(void)fuse_reply_err(j->waiting[k], EIO); /* for its memory's sake */
 		page_job_free(j);
 	}
+	free(i->loose);
 	pthread_cond_destroy(&i->done);
 	pthread_cond_destroy(&i->pages_more);
 	pthread_cond_destroy(&i->names_more);
 	pthread_mutex_destroy(&i->lock);
 	free(i);
-}
-
-/* Wait, with the lock held, until sync file @n was seen and what pages had to go then are gone. */
-static int wait_done(struct inval *i, uint64_t n, const struct timespec *until)
-{
-	bool names = false;
-	uint64_t pages = 0;
-
-	while (!i->stop) {
-		if (!names && i->sync_seen >= n && !i->lost) {
-			names = true;
-			pages = i->pages_queued;
-		}
-		if (names && i->pages_done >= pages)
-			return 0;
-		if (pthread_cond_timedwait(&i->done, &i->lock, until) == ETIMEDOUT)
-			return -EIO;
-	}
-	return -EIO;
-}
-
-/* The event of this file comes after those of all earlier changes: the kernel keeps their order. */
-static int make_sync_file(struct inval *i, uint64_t n, char name[SYNC_NAME_MAX])
-{
-	int fd;
-
-	snprintf(name, SYNC_NAME_MAX, SYNC_PREFIX "%llu", (unsigned long long)n);
-	fd = openat(i->sync_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	return 0;
-}
-
-static int wait_done_unlocked(struct inval *i, uint64_t n, const struct timespec *until)
-{
-	int r;
-
-	pthread_mutex_lock(&i->lock);
-	r = wait_done(i, n, until);
-	pthread_mutex_unlock(&i->lock);
-	return r;
-}
-
-int inval_sync(struct inval *i)
-{
-	struct refresh all = { .srv = i->srv, .follow = i->follow, .inval = i };
-	struct timespec until;
-	char name[SYNC_NAME_MAX];
-	uint64_t n;
-	int r;
-
-	if (i->sync_fd < 0)
-		return -EIO;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += SYNC_LIMIT_SEC;
-	pthread_mutex_lock(&i->lock);
-	n = ++i->sync_asked;
-	pthread_mutex_unlock(&i->lock);
-	r = make_sync_file(i, n, name);
-	if (r < 0)
-		return r;
-	r = wait_done_unlocked(i, n, &until);
-	if (!r) {
-		refresh_files(&all);
-		r = wait_done_unlocked(i, n, &until);
-	}
-	(void)unlinkat(i->sync_fd, name, 0); /* the next start clears what is left */
-	return r;
 }
 
 void inval_stats(struct inval *i, struct inval_stats *ret, struct watch_stats *watch)
@@ -588,6 +446,7 @@ void inval_stats(struct inval *i, struct inval_stats *ret, struct watch_stats *w
 		.attrs = atomic_load(&i->attrs),
 		.pages = atomic_load(&i->pages),
 		.trees = atomic_load(&i->trees),
+		.loose = i->n_loose,
 		.pending = HASH_COUNT(i->by_key) + HASH_COUNT(i->pages_by_id),
 	};
 	pthread_mutex_unlock(&i->lock);

@@ -21,6 +21,7 @@ struct inval_stats {
 	uint64_t attrs;         /* nodes whose attributes or listing were dropped */
 	uint64_t pages;         /* nodes whose pages were dropped */
 	uint64_t trees;         /* times that a whole directory was looked through */
+	uint64_t loose;         /* files that are not watched, and looked at now and then */
 	uint64_t pending;       /* events not yet dealt with */
 };
 
@@ -28,7 +29,7 @@ struct inval_stats {
  * inval_new - start following a server's view
  * @fuse: borrowed; where the kernel is told
  *
- * Sets @srv's on_dir, stale_data and attr_later, so it comes before the first request. Returns 0,
+ * Sets @srv's watch_arg and what goes with it, so it comes before the first request. Returns 0,
  * or a negative errno if nothing can be watched.
  */
 int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret);

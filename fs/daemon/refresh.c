@@ -375,6 +375,17 @@ static bool differs(struct server *srv, struct node *n)
 	return now != (before ? before : entry_stamp(&f.obj.st));
 }
 
+bool refresh_file(const struct refresh *r, uint64_t id)
+{
+	cleanup_node struct node *n = NULL;
+
+	if (table_get(r->srv->table, id, &n) < 0)
+		return false;
+	if (differs(r->srv, n))
+		inval_pages(r->inval, id);
+	return true;
+}
+
 void refresh_files(const struct refresh *r)
 {
 	cleanup_node struct node *root = NULL;

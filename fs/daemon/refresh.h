@@ -25,6 +25,9 @@ void refresh_event(const struct refresh *r, uint64_t watch_id, const char *name,
  */
 void refresh_files(const struct refresh *r);
 
+/** refresh_file - the same for one file; false if it is no more known */
+bool refresh_file(const struct refresh *r, uint64_t id);
+
 /** refresh_all - anything may have changed: look through all that the kernel knows */
 void refresh_all(const struct refresh *r);
 

@@ -20,6 +20,11 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "daemon/remote.h"
+
+#ifndef AT_HANDLE_FID
+#define AT_HANDLE_FID 0x200
+#endif
 
 enum { WATCH_BUFFER = 1 << 16, WATCH_KEY_MAX = 4 + 128 };
 
@@ -64,6 +69,7 @@ struct watch {
 	atomic_uint_fast64_t own;
 	atomic_uint_fast64_t overflows;
 	atomic_uint_fast64_t refused;
+	atomic_uint_fast64_t remote;
 };
 
 static void key_set(struct watch_key *k, int type, const void *bytes, unsigned len)
@@ -76,16 +82,20 @@ static void key_set(struct watch_key *k, int type, const void *bytes, unsigned l
 	k->len = (unsigned)sizeof(type) + len;
 }
 
-/* The key of a directory whose handle events will carry. */
+/*
+ * The key of a directory whose handle events will carry. Linux 6.5 and later give it also where it
+ * could not be opened by it, as on overlayfs.
+ */
 static int key_of_dir(int dir_fd, struct watch_key *ret)
 {
 	union {
 		struct file_handle h;
 		unsigned char room[sizeof(struct file_handle) + 128];
 	} u = { .h.handle_bytes = 128 };
-	int mount_id;
+	int id;
 
-	if (name_to_handle_at(dir_fd, "", &u.h, &mount_id, AT_EMPTY_PATH) < 0)
+	if (name_to_handle_at(dir_fd, "", &u.h, &id, AT_EMPTY_PATH | AT_HANDLE_FID) < 0 &&
+	    (errno != EINVAL || name_to_handle_at(dir_fd, "", &u.h, &id, AT_EMPTY_PATH) < 0))
 		return -errno;
 	key_set(ret, u.h.handle_type, u.h.f_handle, u.h.handle_bytes);
 	return 0;
@@ -263,8 +273,25 @@ static void *run(void *arg)
 	}
 }
 
+/* Does fanotify tell of what happens in this directory's file system? Older kernels: not in all. */
+static bool fan_works(int fan_fd, int dir_fd)
+{
+	struct watch_key key;
+	char path[32];
+
+	if (dir_fd < 0 || remote_of(dir_fd))
+		return true;
+	fd_proc_path(dir_fd, path);
+	if (key_of_dir(dir_fd, &key) < 0)
+		return false;
+	if (fanotify_mark(fan_fd, FAN_MARK_ADD, FAN_WHAT, AT_FDCWD, path) < 0)
+		return errno == ENOSPC; /* the limit would be no other with inotify */
+	(void)fanotify_mark(fan_fd, FAN_MARK_REMOVE, FAN_WHAT, AT_FDCWD, path); /* it was added */
+	return true;
+}
+
 /* Open the kernel's side: fanotify with all it gives, with what a user gets, else inotify. */
-static int open_mechanism(struct watch *w)
+static int open_mechanism(struct watch *w, int dir_fd)
 {
 	unsigned flags = FAN_CLASS_NOTIF | FAN_REPORT_DFID_NAME | FAN_CLOEXEC | FAN_NONBLOCK;
 
@@ -272,8 +299,10 @@ static int open_mechanism(struct watch *w)
 	w->fd = fanotify_init(flags | FAN_UNLIMITED_QUEUE | FAN_UNLIMITED_MARKS, O_RDONLY);
 	if (w->fd < 0)
 		w->fd = fanotify_init(flags, O_RDONLY);
-	if (w->fd >= 0)
+	if (w->fd >= 0 && fan_works(w->fd, dir_fd))
 		return 0;
+	if (w->fd >= 0)
+		close(w->fd);
 	w->is_fan = false;
 	w->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	return w->fd < 0 ? -errno : 0;
@@ -297,7 +326,7 @@ static void watch_release(struct watch *w)
 	free(w);
 }
 
-int watch_new(watch_fn fn, void *arg, struct watch **ret)
+int watch_new(watch_fn fn, void *arg, int dir_fd, struct watch **ret)
 {
 	struct watch *w = calloc(1, sizeof(*w));
 	int r;
@@ -306,7 +335,7 @@ int watch_new(watch_fn fn, void *arg, struct watch **ret)
 		return -ENOMEM;
 	*w = (struct watch){ .fd = -1, .stop_fd = -1, .pid = getpid(), .fn = fn, .arg = arg };
 	pthread_mutex_init(&w->lock, NULL);
-	r = open_mechanism(w);
+	r = open_mechanism(w, dir_fd);
 	if (!r) {
 		w->stop_fd = eventfd(0, EFD_CLOEXEC);
 		if (w->stop_fd < 0)
@@ -339,6 +368,8 @@ static int mark(struct watch *w, int dir_fd, struct watch_dir *d)
 {
 	char path[32];
 
+	if (remote_of(dir_fd))
+		return -EREMOTE;
 	if (w->is_fan) {
 		int r = key_of_dir(dir_fd, &d->key);
 
@@ -369,6 +400,7 @@ int watch_add(struct watch *w, int dir_fd, bool with_own, uint64_t *ret_id)
 		pthread_mutex_unlock(&w->lock);
 		free(d);
 		atomic_fetch_add(&w->refused, 1);
+		atomic_fetch_add(&w->remote, r == -EREMOTE);
 		return r;
 	}
 	known = find_key(w, &d->key);
@@ -429,6 +461,7 @@ void watch_stats(struct watch *w, struct watch_stats *ret)
 		.own = atomic_load(&w->own),
 		.overflows = atomic_load(&w->overflows),
 		.refused = atomic_load(&w->refused),
+		.remote = atomic_load(&w->remote),
 	};
 	pthread_mutex_unlock(&w->lock);
 }

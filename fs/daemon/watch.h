@@ -43,15 +43,17 @@ struct watch_stats {
 	uint64_t events;        /* foreign events passed on */
 	uint64_t own;           /* own events left out */
 	uint64_t overflows;
-	uint64_t refused;       /* directories that could not be watched (limits) */
+	uint64_t refused;       /* directories that could not be watched */
+	uint64_t remote;        /* of these, those on file systems that others may change */
 };
 
 /**
  * watch_new - start watching, with a thread of its own
+ * @dir_fd: where most will be watched: what does not work there is not taken; or -1
  *
  * Returns 0, or a negative errno where neither mechanism is to be had.
  */
-int watch_new(watch_fn fn, void *arg, struct watch **ret);
+int watch_new(watch_fn fn, void *arg, int dir_fd, struct watch **ret);
 
 /** watch_free - end the thread, drop all watches; no call of the function is under way after it */
 void watch_free(struct watch *w);
@@ -66,7 +68,8 @@ DEFINE_CLEANUP(watch, struct watch, watch_free)
  * @ret_id:  the directory's number: the same for the same directory
  *
  * Each call wants a watch_remove(). Events of changes made after the return are reported.
- * Returns 0, -ENOSPC (too many watches), -EOPNOTSUPP (no events here), or another errno.
+ * Returns 0, -ENOSPC (too many watches), -EREMOTE (others may change what is here unseen),
+ * -EOPNOTSUPP (no events here), or another errno.
  */
 int watch_add(struct watch *w, int dir_fd, bool with_own, uint64_t *ret_id);
 

@@ -163,9 +163,10 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 	 * Where its directory is not watched, or it lies elsewhere, nobody tells of its changes;
 	 * nor of those that the mount makes by another name that is another node.
 	 */
-	if (atomic_load(&p->dir->unwatched) || f->via_link || f->lent ||
-	    is_refused_link(p, name, f))
-		atomic_store(&n->unwatched, true);
+	if ((atomic_load(&p->dir->unwatched) || f->via_link || f->lent ||
+	     is_refused_link(p, name, f)) &&
+	    !atomic_exchange(&n->unwatched, true) && p->srv->on_loose && n->type == S_IFREG)
+		p->srv->on_loose(p->srv->watch_arg, n->id);
 	if (p->srv->stale_data && n->type == S_IFREG && atomic_load(&n->unwatched))
 		check_pages(p->srv, n, f);
 	lost = e.lost;

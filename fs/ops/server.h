@@ -85,7 +85,9 @@ struct server {
 	void (*stale_data)(void *arg, uint64_t id);
 	/* reply to GETATTR once those pages are gone, by growth_settle(); false: reply yourself */
 	bool (*attr_later)(void *arg, uint64_t id, fuse_req_t req);
-	void *watch_arg;        /* of the five above */
+	/* nobody will tell of changes of this file; must not block; may be NULL */
+	void (*on_loose)(void *arg, uint64_t id);
+	void *watch_arg;        /* of the six above */
 	void *arg;
 };
 

@@ -361,7 +361,8 @@ def compare(v):
         equal({d: sorted(os.listdir(v.path(d))) for d in DIRS},
               {d: sorted(os.listdir(os.path.join(fresh, d))) for d in DIRS}, 'listings')
     finally:
-        v.cli('umount', fresh)
+        # lazily: another test's namespace may have it, too
+        v.cli('umount', '--lazy', fresh)
 
 
 def everything_at_once():

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/remote.h"
 #include "daemon/watch.h"
 #include "tree.h"
 
@@ -67,7 +68,7 @@ static int setup(void **state)
 	tree_make(f->tmp, "d/file=1", "d/sub/", NULL);
 	f->dir = open(f->tmp, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	*state = f;
-	if (watch_new(note, f, &f->w) < 0)
+	if (watch_new(note, f, f->dir, &f->w) < 0)
 		return -1;
 	{
 		int fd = openat(f->dir, "d", O_PATH | O_CLOEXEC);
@@ -217,6 +218,21 @@ static void a_moved_directory_keeps_its_watch(void **state)
 	assert_true(comes(f, WATCH_NAME, "x"));
 }
 
+static void file_systems_that_others_may_change_are_known(void **state)
+{
+	struct fix *f = *state;
+
+	assert_string_equal(remote_name(0x6969), "nfs");
+	assert_string_equal(remote_name(0xff534d42), "cifs");
+	assert_string_equal(remote_name(0x01021997), "9p");
+	assert_string_equal(remote_name(0x65735546), "fuse");
+	assert_null(remote_name(0xef53));     /* ext4 */
+	assert_null(remote_name(0x01021994)); /* tmpfs */
+	assert_null(remote_name(0x794c7630)); /* overlayfs, as in containers */
+	assert_null(remote_of(f->dir));
+	assert_null(remote_of(-1));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -227,6 +243,7 @@ int main(void)
 		TEST(own_changes_are_reported_on_request),
 		TEST(a_removed_watch_is_silent),
 		TEST(a_moved_directory_keeps_its_watch),
+		TEST(file_systems_that_others_may_change_are_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* The fields of an invalidation, for the files of this folder that are about it. */
+#ifndef SPECFS_DAEMON_INVAL_IMPL_H
+#define SPECFS_DAEMON_INVAL_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <uthash.h>
+
+#include "daemon/inval.h"
+
+/* A name in a watched directory about which something was reported. */
+struct pending {
+	unsigned what;
+	struct pending *next;
+	UT_hash_handle hh;
+	unsigned key_len;
+	char key[];             /* the watch's number, then the name with its NUL */
+};
+
+/* A node whose pages are to go. */
+struct page_job {
+	uint64_t id;
+	fuse_req_t *waiting; /* GETATTR requests, replied to after that */
+	size_t n_waiting;
+	struct page_job *next;
+	UT_hash_handle hh;
+};
+
+struct inval {
+	struct server *srv;             /* constant */
+	struct fuse_session *fuse;      /* constant */
+	struct follow *follow;          /* constant */
+	uint64_t sync_dir;              /* watch of the directory for sync files; constant */
+	int sync_fd;                    /* that directory; constant */
+	bool running;
+	time_t said_sec;                /* when a loss was told last; names_thread's; 0: never */
+	pthread_t names_thread;
+	pthread_t pages_thread;
+
+	pthread_mutex_t lock;           /* guards what follows */
+	pthread_cond_t names_more;
+	pthread_cond_t pages_more;
+	pthread_cond_t done;
+	struct pending *first;
+	struct pending **last;
+	struct pending *by_key;
+	struct page_job *pages_first;
+	struct page_job **pages_last;
+	struct page_job *pages_by_id;
+	uint64_t *loose;                /* files that are not watched, by id */
+	size_t n_loose;
+	size_t max_loose;
+	struct timespec look_at;        /* when to look at these next */
+	bool lost;
+	bool stop;
+	unsigned alive;                 /* threads that have not ended */
+	uint64_t pages_queued;          /* page jobs so far; they are done in that order */
+	uint64_t pages_done;
+	uint64_t sync_asked;
+	uint64_t sync_seen;             /* the event of sync file number N has been dealt with */
+
+	atomic_uint_fast64_t entries;
+	atomic_uint_fast64_t attrs;
+	atomic_uint_fast64_t pages;
+	atomic_uint_fast64_t trees;
+};
+
+/* sync.c */
+
+/** sync_seen - sync number @n, and all before it, need wait no longer; the lock is held */
+void sync_seen(struct inval *i, uint64_t n);
+
+/** sync_is_event - is it the event of a sync file? Then all queued before it has been dealt with */
+bool sync_is_event(struct inval *i, const struct pending *p, uint64_t dir);
+
+/* recheck.c */
+
+/** recheck_add - nobody tells of changes of that file */
+void recheck_add(struct inval *i, uint64_t id);
+
+/** recheck_wait - wait for events; true if it is time to recheck; the lock is held */
+bool recheck_wait(struct inval *i);
+
+/** recheck_run - look at all files that are not watched */
+void recheck_run(struct inval *i);
+
+#endif
