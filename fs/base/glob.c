@@ -66,14 +66,39 @@ const char *glob_check(const char *pattern)
 	return NULL;
 }
 
-/* Match one component of pattern and path, both not NUL-terminated. */
+/* How many bytes of @s stand for themselves, from its beginning? */
+static size_t literal_len(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && s[n] != '*' && s[n] != '?' && s[n] != '[' && s[n] != '\\')
+		n++;
+	return n;
+}
+
+/*
+ * Match one component of pattern and path, both not NUL-terminated. Nearly all patterns are plain
+ * names or "*.suffix", and nearly all names differ in the first byte: that needs no fnmatch.
+ */
 static bool component_match(const char *pat, size_t pat_len, const char *name, size_t name_len)
 {
+	size_t literal = literal_len(pat, pat_len);
 	char p[NAME_MAX + 1];
 	char n[NAME_MAX + 1];
 
-	if (pat_len > NAME_MAX || name_len > NAME_MAX)
+	if (pat_len > NAME_MAX || name_len > NAME_MAX || name_len < literal ||
+	    memcmp(pat, name, literal))
 		return false;
+	if (literal == pat_len)
+		return name_len == pat_len;
+	if (!literal && *pat == '*') {
+		size_t run = literal_len(pat + 1, pat_len - 1);
+
+		if (run == pat_len - 1)
+			return name_len >= run && !memcmp(pat + 1, name + name_len - run, run);
+		if (run && !memmem(name, name_len, pat + 1, run))
+			return false;
+	}
 	memcpy(p, pat, pat_len);
 	p[pat_len] = '\0';
 	memcpy(n, name, name_len);
@@ -127,30 +152,53 @@ static bool path_match(struct piece pat, struct piece path, bool prefix_ok)
 	return !path.len;
 }
 
-static bool match_piece(const char *pattern, struct piece path, bool is_dir)
+/* The last component of @path. */
+static struct piece piece_last(struct piece path)
 {
-	struct pattern p = pattern_parse(pattern);
+	const char *slash = memrchr(path.s, '/', path.len);
+	size_t skip = slash ? (size_t)(slash + 1 - path.s) : 0;
 
+	return (struct piece){ path.s + skip, path.len - skip };
+}
+
+/* By the first bytes alone: false means no. @last: the last component of @path */
+static bool may_match(const char *pattern, struct piece path, struct piece last)
+{
+	bool from_root;
+
+	pattern += *pattern == '!';
+	from_root = *pattern == '/';
+	pattern += from_root;
+	if (!literal_len(pattern, 1) || !path.len)
+		return true;
+	return *path.s == *pattern || (!from_root && last.len && *last.s == *pattern);
+}
+
+static bool match_piece(const char *pattern, struct piece path, struct piece last, bool is_dir)
+{
+	struct pattern p;
+
+	if (!may_match(pattern, path, last))
+		return false;
+	p = pattern_parse(pattern);
 	if (p.dir_only && !is_dir)
 		return false;
-	if (!p.anchored) {
-		const char *slash = memrchr(path.s, '/', path.len);
-
-		if (slash)
-			path = (struct piece){ slash + 1, path.len - (size_t)(slash + 1 - path.s) };
-	}
-	return path_match((struct piece){ p.text, p.len }, path, false);
+	return path_match((struct piece){ p.text, p.len }, p.anchored ? path : last, false);
 }
 
 bool glob_match_one(const char *pattern, const char *path, bool is_dir)
 {
-	return match_piece(pattern, (struct piece){ path, strlen(path) }, is_dir);
+	struct piece whole = { path, strlen(path) };
+
+	return match_piece(pattern, whole, piece_last(whole), is_dir);
 }
 
 static enum glob_match match_list(const struct strv *patterns, struct piece path, bool is_dir)
 {
+	struct piece last = piece_last(path);
+
 	for (size_t i = patterns->n; i-- > 0;)
-		if (match_piece(patterns->v[i], path, is_dir))
+		if (match_piece(patterns->v[i], path, last, is_dir))
 			return patterns->v[i][0] == '!' ? GLOB_NEGATED : GLOB_MATCH;
 	return GLOB_NONE;
 }

@@ -17,9 +17,10 @@
 #include "base/log.h"
 
 enum {
-	TICK_NSEC = 1000000, /* so long a request may wait for one that blocks */
-	SPARE_TICKS = 20,    /* with a thread to spare for so long, one fewer will do */
-	IDLE_TICKS = 100,    /* without a request for so long, nobody looks any more */
+	TICK_NSEC = 1000000, /* so long a request may wait for one that blocks... */
+	MOST_TICKS = 4,	     /* ...or so many times longer if that has not happened lately */
+	SPARE_TICKS = 10,    /* with a thread to spare for so long, one fewer will do */
+	IDLE_TICKS = 30,     /* without a request for so long, nobody looks any more */
 };
 
 struct workers {
@@ -196,7 +197,7 @@ static void doze(struct workers *w, uint64_t taken)
 /* Keep as many threads as it takes. */
 static void govern(struct workers *w)
 {
-	const struct timespec tick = { .tv_nsec = TICK_NSEC };
+	struct timespec tick = { .tv_nsec = TICK_NSEC };
 	int fd = fuse_session_fd(w->fuse);
 	uint64_t seen = 0;
 	unsigned spare = 0;
@@ -209,8 +210,12 @@ static void govern(struct workers *w)
 		idle = taken == seen && !busy ? idle + 1 : 0;
 		spare = busy ? 0 : spare + 1;
 		seen = taken;
-		if (busy && is_waiting(fd))
+		if (tick.tv_nsec < (long)TICK_NSEC * MOST_TICKS)
+			tick.tv_nsec += TICK_NSEC;
+		if (busy && is_waiting(fd)) {
 			grow(w);
+			tick.tv_nsec = TICK_NSEC;
+		}
 		if (spare >= SPARE_TICKS && atomic_load(&w->wanted) > 1) {
 			atomic_fetch_sub(&w->wanted, 1);
 			spare = 0;

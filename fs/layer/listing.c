@@ -205,6 +205,7 @@ static int settle(const struct gather *g, const struct seen *s, struct entry *re
 	if (!s->shared && (l->kind == LAYER_TRUNK || l->kind == LAYER_OVERLAY) &&
 	    !kept_may_have(g->st, s->ino)) {
 		ret->ino = 0;
+		ret->alone = true;
 		return 1;
 	}
 	r = stack_child(g->st, g->dir, s->name, &f);

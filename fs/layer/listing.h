@@ -16,6 +16,7 @@ struct entry {
 	uint64_t ino;           /* as stat shows it */
 	unsigned char type;     /* DT_* */
 	unsigned layer;         /* owner's index */
+	bool alone;             /* no other layer had anything to do with the name */
 	const char *name;       /* in the listing's own memory */
 };
 

@@ -347,8 +347,8 @@ static int search_run(struct search *s, const struct dirset *dir, uint64_t layer
 	return 0;
 }
 
-int stack_child(const struct stack *st, const struct dirset *dir, const char *name,
-		struct found *ret)
+static int child_in(const struct stack *st, const struct dirset *dir, const char *name,
+		    uint64_t layers, struct found *ret)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
 	struct search s = { .st = st, .name = name };
@@ -360,7 +360,7 @@ int stack_child(const struct stack *st, const struct dirset *dir, const char *na
 	if (strlen(name) > NAME_MAX)
 		return -ENAMETOOLONG;
 	s.path = path.buf;
-	r = search_run(&s, dir, UINT64_MAX);
+	r = search_run(&s, dir, layers);
 	if (!r)
 		r = conclude(&s, dir, &f);
 	if (!r)
@@ -369,6 +369,18 @@ int stack_child(const struct stack *st, const struct dirset *dir, const char *na
 		return r < 0 ? r : -ENOENT;
 	*ret = f;
 	return 0;
+}
+
+int stack_child(const struct stack *st, const struct dirset *dir, const char *name,
+		struct found *ret)
+{
+	return child_in(st, dir, name, UINT64_MAX, ret);
+}
+
+int stack_child_alone(const struct stack *st, const struct dirset *dir, const char *name,
+		      unsigned layer, struct found *ret)
+{
+	return child_in(st, dir, name, UINT64_C(1) << layer, ret);
 }
 
 int stack_root(const struct stack *st, struct found *ret)

@@ -109,6 +109,14 @@ static inline void cleanup_dirset_p(struct dirset *ds)
 int stack_child(const struct stack *st, const struct dirset *dir, const char *name,
 		struct found *ret);
 
+/**
+ * stack_child_alone - the same for a name that only layer @layer has anything to do with
+ *
+ * For whoever has just listed @dir, and so knows: see listing.h.
+ */
+int stack_child_alone(const struct stack *st, const struct dirset *dir, const char *name,
+		      unsigned layer, struct found *ret);
+
 /** stack_lookup - the same for a whole clean view path; "" is the root */
 int stack_lookup(const struct stack *st, const char *path, struct found *ret);
 

@@ -80,17 +80,20 @@ static uint64_t parent_ino(struct server *srv, struct place *p)
 }
 
 /*
- * Add a name of the listing, with its node if the kernel wants that. Returns 0, or -ENOENT if the
- * name has gone meanwhile.
+ * Add a name of the listing, with its node if the kernel wants that. @fresh: this very request has
+ * read the listing, so that what it says of layers holds: a change since then is told of, or makes
+ * entry_enter() refuse. Returns 0, or -ENOENT if the name has gone meanwhile.
  */
-static int add_entry(struct place *p, struct batch *b, const struct entry *le)
+static int add_entry(struct place *p, struct batch *b, const struct entry *le, bool fresh)
 {
 	struct fuse_entry_param e;
 	struct found f;
 	int r = -EAGAIN;
 
 	if (b->plus) {
-		r = place_child(p, le->name, &f);
+		r = fresh && le->alone ? stack_child_alone(&p->srv->view->stack, &p->parts,
+							   le->name, le->layer, &f)
+				       : place_child(p, le->name, &f);
 		if (r == -ENOENT)
 			return r;
 		if (!r)
@@ -103,13 +106,15 @@ static int add_entry(struct place *p, struct batch *b, const struct entry *le)
 	return 0;
 }
 
-/* The directory's listing: a new one from the beginning, else the one that is being read. */
-static int get_snapshot(struct server *srv, struct place *p, uint64_t offset, struct snapshot **ret)
+/* The directory's listing: a new one (@ret_fresh) from the beginning, else the one being read. */
+static int get_snapshot(struct server *srv, struct place *p, uint64_t offset, struct snapshot **ret,
+			bool *ret_fresh)
 {
 	struct listing *l;
 	int r;
 
 	*ret = offset ? snapshot_get(srv->snaps, p->dir) : NULL;
+	*ret_fresh = !*ret;
 	if (*ret)
 		return 0;
 	r = listing_read(&srv->view->stack, &p->parts, &l);
@@ -120,6 +125,7 @@ static int fill(struct server *srv, struct place *p, uint64_t offset, struct bat
 {
 	cleanup_snapshot struct snapshot *sn = NULL;
 	const struct listing *l;
+	bool fresh;
 	size_t i;
 	int r;
 
@@ -127,15 +133,31 @@ static int fill(struct server *srv, struct place *p, uint64_t offset, struct bat
 		add_plain(b, ".", p->found.st.st_ino, DT_DIR, OFFSET_DOT);
 	if (offset < OFFSET_DOTDOT && fits(b, ".."))
 		add_plain(b, "..", parent_ino(srv, p), DT_DIR, OFFSET_DOTDOT);
-	r = get_snapshot(srv, p, offset, &sn);
+	r = get_snapshot(srv, p, offset, &sn, &fresh);
 	if (r < 0)
 		return r;
 	l = sn->listing;
 	for (i = listing_seek(l, offset); i < l->n && fits(b, l->v[i].name); i++)
-		(void)add_entry(p, b, &l->v[i]); /* a name that has gone is left out */
+		(void)add_entry(p, b, &l->v[i], fresh); /* a name that has gone is left out */
 	if (!b->used)
 		snapshot_drop(srv->snaps, p->dir, sn); /* read to its end */
 	return 0;
+}
+
+/* Was the listing read to its end? Nothing need be opened to say so once more. */
+static bool is_at_end(struct server *srv, uint64_t id, uint64_t offset, struct batch *b)
+{
+	cleanup_node struct node *n = NULL;
+	cleanup_snapshot struct snapshot *sn = NULL;
+
+	if (offset <= OFFSET_DOTDOT || server_node(srv, id, &n) < 0)
+		return false;
+	sn = snapshot_get(srv->snaps, n);
+	if (!sn || listing_seek(sn->listing, offset) < sn->listing->n)
+		return false;
+	b->unwatched = atomic_load(&n->unwatched);
+	snapshot_drop(srv->snaps, n, sn);
+	return true;
 }
 
 static void fill_hidden(uint64_t offset, struct batch *b)
@@ -156,6 +178,8 @@ static int list(struct server *srv, uint64_t id, off_t offset, struct batch *b)
 		fill_hidden((uint64_t)offset, b);
 		return 0;
 	}
+	if (is_at_end(srv, id, (uint64_t)offset, b))
+		return 0;
 	r = place_open(srv, id, &p);
 	if (r == -ENOENT)
 		return 0; /* removed: empty */
