@@ -183,7 +183,8 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_SPLICE_READ, false);
 	want(conn, FUSE_CAP_PARALLEL_DIROPS, true);
 	want(conn, FUSE_CAP_ASYNC_READ, true);
-	want(conn, FUSE_CAP_ASYNC_DIO, true);
+	/* with it the kernel leaves old pages when a direct write ends that nobody waits for */
+	want(conn, FUSE_CAP_ASYNC_DIO, false);
 	want(conn, FUSE_CAP_AUTO_INVAL_DATA, srv->config.auto_inval);
 	want(conn, FUSE_CAP_EXPLICIT_INVAL_DATA, !srv->config.auto_inval);
 	want(conn, FUSE_CAP_HANDLE_KILLPRIV, true);
