@@ -178,6 +178,13 @@ static int content(void *arg, const char *name, struct strbuf *ret)
 	return control_content(arg, name, ret);
 }
 
+static void stale_attr(void *arg, uint64_t id)
+{
+	struct session *s = arg;
+
+	(void)fuse_lowlevel_notify_inval_inode(s->fuse, id, -1, 0); /* not known: not stale */
+}
+
 /* Let the kernel cache for ever if it can be told of changes, else let it ask each time. */
 static void begin_auto(struct session *s)
 {
@@ -210,6 +217,7 @@ static int init(struct session *s, const struct session_options *o)
 	s->srv->arg = s;
 	s->srv->on_init = tell_ready;
 	s->srv->content = content;
+	s->srv->stale_attr = stale_attr;
 	r = make_fuse(s, o);
 	if (!r && s->cache == CACHE_AUTO)
 		begin_auto(s);

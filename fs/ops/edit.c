@@ -364,20 +364,21 @@ enum orphan edit_outcome(const struct handle *kept, nlink_t before)
 	return st.st_nlink < before ? ORPHAN_OWN : ORPHAN_HIDDEN;
 }
 
-int edit_drop_privileges(struct handle *h, uid_t who)
+int edit_drop_privileges(struct server *srv, const struct node *n, struct handle *h,
+			 const struct caller *who)
 {
 	struct stat st;
 	mode_t drop;
 
-	if (!atomic_load_explicit(&h->has_setid, memory_order_relaxed) || who == 0)
+	if (!atomic_load_explicit(&h->has_setid, memory_order_relaxed) || who->uid == 0)
 		return 0;
 	if (fstat(h->fd, &st) < 0)
 		return -errno;
-	drop = st.st_mode & S_ISUID;
-	if ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
-		drop |= S_ISGID;
+	drop = caller_kills(who, &st);
 	if (drop && fchmod(h->fd, (st.st_mode & 07777) & ~drop) < 0)
 		return -errno;
 	atomic_store(&h->has_setid, st.st_mode & ~drop & (S_ISUID | S_ISGID));
+	if (drop && srv->stale_attr)
+		srv->stale_attr(srv->arg, n->id); /* after a write the kernel keeps the old mode */
 	return 0;
 }

@@ -52,6 +52,7 @@ enum orphan edit_outcome(const struct handle *kept, nlink_t before);
  * edit_drop_privileges - after data of a file was changed: take its set-id bits, unless root did
  * it
  */
-int edit_drop_privileges(struct handle *h, uid_t who);
+int edit_drop_privileges(struct server *srv, const struct node *n, struct handle *h,
+			 const struct caller *who);
 
 #endif

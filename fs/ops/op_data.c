@@ -145,7 +145,7 @@ static ssize_t write_vec(int fd, struct fuse_bufvec *in, off_t offset, bool appe
  * to be: others may have written underneath.
  */
 static ssize_t write_data(struct server *srv, uint64_t id, struct fuse_bufvec *in, off_t offset,
-			  bool append, uid_t who)
+			  bool append, const struct caller *who)
 {
 	cleanup_node struct node *n = NULL;
 	cleanup_handle struct handle *h = NULL;
@@ -159,7 +159,7 @@ static ssize_t write_data(struct server *srv, uint64_t id, struct fuse_bufvec *i
 		return r;
 	growth_own(n, offset + (off_t)size);
 	done = write_vec(h->fd, in, offset, append);
-	r = done > 0 ? edit_drop_privileges(h, who) : 0;
+	r = done > 0 ? edit_drop_privileges(srv, n, h, who) : 0;
 	if (r < 0)
 		return r;
 	if (append && done > 0 && srv->stale_data) {
@@ -176,6 +176,7 @@ void op_write_buf(fuse_req_t req, fuse_ino_t id, struct fuse_bufvec *in, off_t o
 {
 	struct server *srv = server_of(req, REQ_WRITE);
 	bool append = (fi->flags & O_APPEND) && !fi->writepage;
+	struct caller who = server_caller(req);
 
-	reply_size(req, write_data(srv, id, in, offset, append, fuse_req_ctx(req)->uid));
+	reply_size(req, write_data(srv, id, in, offset, append, &who));
 }

@@ -126,7 +126,7 @@ void op_fsync(fuse_req_t req, fuse_ino_t id, int datasync, struct fuse_file_info
 }
 
 static int allocate(struct server *srv, uint64_t id, int mode, off_t offset, off_t length,
-		    uid_t who)
+		    const struct caller *who)
 {
 	cleanup_node struct node *n = NULL;
 	cleanup_handle struct handle *h = NULL;
@@ -140,14 +140,16 @@ static int allocate(struct server *srv, uint64_t id, int mode, off_t offset, off
 		growth_own(n, offset + length);
 	if (fallocate(h->fd, mode, offset, length) < 0)
 		return -errno;
-	return edit_drop_privileges(h, who);
+	return edit_drop_privileges(srv, n, h, who);
 }
 
 void op_fallocate(fuse_req_t req, fuse_ino_t id, int mode, off_t offset, off_t length,
 		  struct fuse_file_info *fi)
 {
-	reply_err(req, allocate(server_of(req, REQ_FALLOCATE), id, mode, offset, length,
-				fuse_req_ctx(req)->uid));
+	struct server *srv = server_of(req, REQ_FALLOCATE);
+	struct caller who = server_caller(req);
+
+	reply_err(req, allocate(srv, id, mode, offset, length, &who));
 }
 
 /* Is it a file that a rule makes? No layer has it, so there is no descriptor of it. */
@@ -230,7 +232,7 @@ static int open_pair(struct server *srv, struct node *in, struct node *out, stru
 }
 
 static ssize_t copy_range(struct server *srv, uint64_t from, off_t off_in, uint64_t to,
-			  off_t off_out, size_t len, uid_t who)
+			  off_t off_out, size_t len, const struct caller *who)
 {
 	cleanup_node struct node *in = NULL;
 	cleanup_node struct node *out = NULL;
@@ -256,7 +258,7 @@ static ssize_t copy_range(struct server *srv, uint64_t from, off_t off_in, uint6
 		n = -errno;
 	} else {
 		growth_own(out, off_out); /* the call has moved it */
-		r = edit_drop_privileges(ho, who);
+		r = edit_drop_privileges(srv, out, ho, who);
 	}
 	handle_put(hi);
 	handle_put(ho);
@@ -268,9 +270,9 @@ void op_copy_file_range(fuse_req_t req, fuse_ino_t id_in, off_t off_in,
 			struct fuse_file_info *fi_out, size_t len, int flags)
 {
 	struct server *srv = server_of(req, REQ_COPY);
+	struct caller who = server_caller(req);
 
-	reply_size(req,
-		   copy_range(srv, id_in, off_in, id_out, off_out, len, fuse_req_ctx(req)->uid));
+	reply_size(req, copy_range(srv, id_in, off_in, id_out, off_out, len, &who));
 }
 
 /*

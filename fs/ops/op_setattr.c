@@ -33,7 +33,7 @@ static void to_change(const struct stat *st, int valid, struct attr_change *c)
 		c->mtime.tv_nsec = UTIME_NOW;
 }
 
-static int set_size(struct server *srv, struct node *n, off_t size, uid_t who)
+static int set_size(struct server *srv, struct node *n, off_t size, const struct caller *who)
 {
 	cleanup_handle struct handle *h = NULL;
 	int r = edit_open_write(srv, n, size, &h);
@@ -42,7 +42,7 @@ static int set_size(struct server *srv, struct node *n, off_t size, uid_t who)
 		return r;
 	if (ftruncate(h->fd, size) < 0)
 		return -errno;
-	return edit_drop_privileges(h, who);
+	return edit_drop_privileges(srv, n, h, who);
 }
 
 /* Would the new mode keep us from opening the file once more as its owner? */
@@ -141,8 +141,8 @@ static int set_attrs(struct server *srv, struct node *n, const struct attr_chang
 	return r;
 }
 
-static int setattr(struct server *srv, uint64_t id, const struct stat *st, int valid, uid_t who,
-		   struct stat *ret, double *ret_timeout)
+static int setattr(struct server *srv, uint64_t id, const struct stat *st, int valid,
+		   const struct caller *who, struct stat *ret, double *ret_timeout)
 {
 	cleanup_node struct node *n = NULL;
 	struct attr_change c;
@@ -176,7 +176,8 @@ void op_setattr(fuse_req_t req, fuse_ino_t id, struct stat *st, int valid,
 	struct server *srv = server_of(req, REQ_SETATTR);
 	struct stat now;
 	double timeout = 0;
-	int r = setattr(srv, id, st, valid, fuse_req_ctx(req)->uid, &now, &timeout);
+	struct caller who = server_caller(req);
+	int r = setattr(srv, id, st, valid, &who, &now, &timeout);
 
 	reply_attr(req, r, &now, timeout);
 }

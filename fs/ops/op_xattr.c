@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -210,7 +211,25 @@ struct xattr_change {
 	const char *value; /* NULL: remove */
 	size_t size;
 	int flags;
+	struct caller who;
 };
+
+/*
+ * An ACL changes the mode, too: as with chmod, who is not of the group gives the set-group-id bit
+ * up. The layer sees the daemon instead, and libfuse does not pass on the kernel's word for it.
+ */
+static int drop_setgid(const char *proc, const struct xattr_change *c)
+{
+	struct stat st;
+
+	if (strcmp(c->name, "system.posix_acl_access") || c->who.uid == 0)
+		return 0;
+	if (stat(proc, &st) < 0)
+		return -errno;
+	if (caller_keeps_setgid(&c->who, &st))
+		return 0;
+	return chmod(proc, st.st_mode & 07777 & ~S_ISGID) < 0 ? -errno : 0;
+}
 
 static int change_held(struct server *srv, struct node *n, const struct xattr_change *c)
 {
@@ -223,7 +242,7 @@ static int change_held(struct server *srv, struct node *n, const struct xattr_ch
 	fd_proc_path(fd, proc);
 	r = c->value ? setxattr(proc, c->name, c->value, c->size, c->flags)
 		     : removexattr(proc, c->name);
-	return r < 0 ? -errno : 0;
+	return r < 0 ? -errno : c->value ? drop_setgid(proc, c) : 0;
 }
 
 static int change(struct server *srv, uint64_t id, const struct xattr_change *c)
@@ -248,7 +267,13 @@ void op_setxattr(fuse_req_t req, fuse_ino_t id, const char *name, const char *va
 		 int flags)
 {
 	struct server *srv = server_of(req, REQ_SETXATTR);
-	struct xattr_change c = { .name = name, .value = value, .size = size, .flags = flags };
+	struct xattr_change c = {
+		.name = name,
+		.value = value,
+		.size = size,
+		.flags = flags,
+		.who = server_caller(req),
+	};
 
 	reply_err(req, change(srv, id, &c));
 }
@@ -256,7 +281,7 @@ void op_setxattr(fuse_req_t req, fuse_ino_t id, const char *name, const char *va
 void op_removexattr(fuse_req_t req, fuse_ino_t id, const char *name)
 {
 	struct server *srv = server_of(req, REQ_SETXATTR);
-	struct xattr_change c = { .name = name };
+	struct xattr_change c = { .name = name, .who = server_caller(req) };
 
 	reply_err(req, change(srv, id, &c));
 }

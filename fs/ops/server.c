@@ -59,6 +59,13 @@ struct server *server_of(fuse_req_t req, enum request_kind kind)
 	return srv;
 }
 
+struct caller server_caller(fuse_req_t req)
+{
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+
+	return (struct caller){ .uid = ctx->uid, .gid = ctx->gid, .pid = ctx->pid };
+}
+
 int server_node(struct server *srv, uint64_t id, struct node **ret)
 {
 	return hidden_is(id) ? -EROFS : table_get(srv->table, id, ret);

@@ -10,6 +10,7 @@
 
 #include "layer/view.h"
 #include "node/table.h"
+#include "ops/caller.h"
 
 /* Kinds of requests that are counted. */
 enum request_kind {
@@ -74,6 +75,8 @@ struct server {
 	void (*on_init)(void *arg, const struct fuse_conn_info *conn);
 	int (*content)(void *arg, const char *name, struct strbuf *ret);
 	/* append the content of .specfs/@name; -ENOENT */
+	/* a request changed attributes that its reply can't tell; waits for nothing; may be NULL */
+	void (*stale_attr)(void *arg, uint64_t id);
 
 	/* a directory is about to be read: watch it first; may be NULL */
 	void (*on_dir)(void *arg, struct node *dir, const struct dirset *parts);
@@ -107,6 +110,9 @@ extern const struct fuse_lowlevel_ops server_ops;
 
 /** server_of - the server that a request is for; counts the request */
 struct server *server_of(fuse_req_t req, enum request_kind kind);
+
+/** server_caller - who makes the request */
+struct caller server_caller(fuse_req_t req);
 
 /** server_node - the node with that id, referenced; -ESTALE, or -EROFS for what is in .specfs */
 int server_node(struct server *srv, uint64_t id, struct node **ret);
