@@ -46,6 +46,12 @@ static struct strv *list_for(struct count *c, const char *rel, mode_t mode)
 	return c->shown;
 }
 
+/* Gone meanwhile, or closed to us: in the view, too, it is. */
+static bool is_uncountable(int err)
+{
+	return err == ENOENT || err == EACCES;
+}
+
 static int count_dir(struct count *c, int fd, const char *rel);
 
 static int count_name(struct count *c, int dir_fd, const char *dir, const char *name)
@@ -57,7 +63,7 @@ static int count_name(struct count *c, int dir_fd, const char *dir, const char *
 	int fd;
 
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : -errno;
+		return is_uncountable(errno) ? 0 : -errno;
 	if (path_join(&rel, dir, name) < 0)
 		return -ENOMEM;
 	list = list_for(c, rel.buf, st.st_mode);
@@ -70,7 +76,7 @@ static int count_name(struct count *c, int dir_fd, const char *dir, const char *
 		return 0;
 	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
+		return is_uncountable(errno) ? 0 : -errno;
 	return count_dir(c, fd, rel.buf);
 }
 
@@ -104,7 +110,9 @@ static int count_rule(struct count *c)
 	if (dir < 0)
 		return dir == -ENOENT || dir == -ENOTDIR ? 0 : dir;
 	fd = fd_reopen(dir, O_RDONLY | O_DIRECTORY);
-	return fd < 0 ? fd : count_dir(c, fd, "");
+	if (fd < 0)
+		return is_uncountable(-fd) ? 0 : fd;
+	return count_dir(c, fd, "");
 }
 
 static size_t count_unique(struct strv *files)
