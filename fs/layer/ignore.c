@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/path.h"
 #include "layer/ignorefile.h"
@@ -122,15 +123,37 @@ static int open_repository(struct ignore *ig, const char *root)
 	return r < 0 ? git_errno(r) : open_files(ig);
 }
 
-int ignore_open(const char *root, struct ignore **ret)
+/* A home that the caller may not enter, as after `sudo -u`: libgit2, other than git, would fail. */
+static void forget_closed_home(void)
+{
+	static const git_config_level_t levels[] = { GIT_CONFIG_LEVEL_GLOBAL,
+						     GIT_CONFIG_LEVEL_XDG };
+	const char *home = getenv("HOME");
+
+	if (!home || !access(home, X_OK) || errno != EACCES)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		(void)git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");
+}
+
+static int fault(struct diag *d, int r, const char *root)
+{
+	const git_error *e = git_error_last();
+
+	return diag_add(d, r, NULL, 0, "the git repository of '%s' can't be read: %s", root,
+			e && r == -EIO ? e->message : strerror(-r));
+}
+
+int ignore_open(const char *root, struct diag *d, struct ignore **ret)
 {
 	struct ignore *ig;
 	int r;
 
 	if (git_libgit2_init() < 0)
-		return -EIO;
+		return fault(d, -EIO, root);
 	/* nothing of the repository is run, so another owner's is as good */
 	(void)git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+	forget_closed_home();
 	ig = calloc(1, sizeof(*ig));
 	if (!ig) {
 		git_libgit2_shutdown();
@@ -141,6 +164,8 @@ int ignore_open(const char *root, struct ignore **ret)
 	/* a ROOT that an enclosing repository ignores is none of its business */
 	if (!r && *ig->prefix && is_ignored(ig, ig->prefix, true))
 		r = -ENOENT;
+	if (r < 0 && r != -ENOENT)
+		r = fault(d, r, root);
 	if (r < 0) {
 		ignore_free(ig);
 		ig = NULL;

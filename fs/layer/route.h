@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/diag.h"
 #include "layer/stack.h"
 
 struct view;
@@ -57,7 +58,7 @@ int route_new(struct view *v, const char *path, bool is_dir, const struct found 
 int route_map_of(const struct view *v, const char *path, bool is_dir);
 
 /** ignore_open - what git ignores in the checkout at @root; *@ret is NULL if it is no repository */
-int ignore_open(const char *root, struct ignore **ret);
+int ignore_open(const char *root, struct diag *d, struct ignore **ret);
 void ignore_free(struct ignore *ig);
 
 /**

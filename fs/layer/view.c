@@ -296,9 +296,9 @@ static int open_root(struct view *v, const struct view_options *o, struct diag *
 	if (v->stack.root_fd < 0)
 		return diag_add(d, -errno, NULL, 0, "checkout '%s': %s, expected a directory",
 				o->root, strerror(errno));
-	r = ignore_open(v->root, &v->ignore);
+	r = ignore_open(v->root, d, &v->ignore);
 	if (r < 0)
-		return diag_add(d, r, NULL, 0, "the git repository of '%s' can't be read", v->root);
+		return r;
 	return wants_profile(o) ? open_rules(v, o, d) : 0;
 }
 

@@ -51,12 +51,14 @@ static void git(struct fix *f, const char *dir, const char *args)
 
 static void look_at(struct fix *f, const char *root)
 {
+	struct diag d = DIAG_INIT;
 	char path[512];
 
 	ignore_free(f->ig);
 	f->ig = NULL;
 	(void)snprintf(path, sizeof(path), "%s/%s", f->tmp, root);
-	assert_int_equal(ignore_open(path, &f->ig), 0);
+	assert_int_equal(ignore_open(path, &d, &f->ig), 0);
+	diag_clear(&d);
 }
 
 static void patterns_count_as_git_says(void **state)
