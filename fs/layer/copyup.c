@@ -161,7 +161,9 @@ static int copy_file(struct job *j, struct object *ret)
 	fd = openat(j->parent, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return file_without_name(j, fd, ret);
-	if (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT)
+	/* EACCES: the directory denies its owner, which an interim name may overcome */
+	if (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT ||
+	    errno == EACCES)
 		return file_under_name(j, ret);
 	return -errno;
 }

@@ -43,57 +43,37 @@ int interim_begin(struct view *v, unsigned to, const char *path, int parent_fd, 
 	workdir_name(v->work, to ? WORKDIR_PREFIX : "", i.name);
 	if (to)
 		r = add_note(&i, to, path);
-	if (!r)
-		*ret = i;
-	return r;
-}
-
-/* A directory of scratch that is writable for a moment. */
-struct opened {
-	int fd;	     /* borrowed or owned by the caller */
-	mode_t mode; /* to be given back; 0: nothing was changed */
-};
-
-static void open_up(int fd, struct opened *ret)
-{
-	char path[32];
-	struct stat st;
-
-	*ret = (struct opened){ .fd = fd };
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode) || (st.st_mode & 0300) == 0300)
-		return;
-	if (!chmod(fd_proc_path(fd, path), (st.st_mode & 07777) | 0300))
-		ret->mode = st.st_mode;
-}
-
-static void close_again(const struct opened *o)
-{
-	char path[32];
-
-	if (o->mode)
-		(void)chmod(fd_proc_path(o->fd, path), o->mode & 07777); /* what was done counts */
+	if (r < 0)
+		return r;
+	if (to)
+		openup_begin(parent_fd, OPENUP_WRITE, &i.parent);
+	*ret = i;
+	return 0;
 }
 
 /*
  * Rename. Directories of scratch may deny their owner to write, and yet have to be moved, or take a
- * copy, by an ordinary user's daemon: the kernel has judged the caller.
+ * copy: see openup.h.
  */
 static int rename_at(const struct interim *i, int from_dir, const char *from, int to_dir,
 		     const char *to, unsigned flags)
 {
-	cleanup_fd int fd = -1;
-	struct opened parent;
-	struct opened self;
+	cleanup_fd int a = -1;
+	cleanup_fd int b = -1;
+	struct openup open[3];
 	int r = renameat2(from_dir, from, to_dir, to, flags) < 0 ? -errno : 0;
 
 	if (r != -EACCES || i->dir_fd != i->view->work->fd)
 		return r;
-	fd = openat(from_dir, from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	open_up(from_dir == i->dir_fd ? to_dir : from_dir, &parent);
-	open_up(fd, &self);
+	a = openat(from_dir, from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (flags & RENAME_EXCHANGE)
+		b = openat(to_dir, to, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	openup_begin(from_dir == i->dir_fd ? to_dir : from_dir, OPENUP_WRITE, &open[0]);
+	openup_begin(a, OPENUP_WRITE, &open[1]);
+	openup_begin(b, OPENUP_WRITE, &open[2]);
 	r = renameat2(from_dir, from, to_dir, to, flags) < 0 ? -errno : 0;
-	close_again(&self);
-	close_again(&parent);
+	for (size_t k = ARRAY_SIZE(open); k > 0; k--)
+		openup_end(&open[k - 1]);
 	return r;
 }
 
@@ -179,6 +159,6 @@ void interim_end(struct interim *i)
 	/* what can't be removed now stays noted, or in the workdir, and goes at the next start */
 	if (i->noted && !r)
 		workdir_unnote(i->view->work, i->note);
-	i->live = false;
-	i->noted = false;
+	openup_end(&i->parent);
+	*i = (struct interim)INTERIM_INIT;
 }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "layer/openup.h"
 #include "layer/view.h"
 
 struct interim {
@@ -16,6 +17,7 @@ struct interim {
 	int dir_fd; /* borrowed: the workdir, or the final directory */
 	bool live;  /* @name may exist and is to be removed */
 	bool noted;
+	struct openup parent; /* the final directory, where the object is made in it */
 	char name[WORKDIR_NAME_MAX];
 	char note[WORKDIR_NAME_MAX];
 };

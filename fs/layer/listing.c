@@ -17,6 +17,7 @@
 #include "base/path.h"
 #include "layer/candidate.h"
 #include "layer/kept.h"
+#include "layer/openup.h"
 
 /* A name seen in at least one part. */
 struct seen {
@@ -98,13 +99,29 @@ static bool has_hide_list(const struct gather *g)
 	return false;
 }
 
+/* Open a part for reading. The modes of scratch's own directories are the view's, not ours. */
+static int open_part(const struct gather *g, unsigned i)
+{
+	int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	struct openup open;
+	int fd = openat(g->dir->fd[i], ".", flags);
+
+	if (fd >= 0 || errno != EACCES || g->st->layers[i].kind != LAYER_SCRATCH)
+		return fd < 0 ? -errno : fd;
+	openup_begin(g->dir->fd[i], OPENUP_READ, &open);
+	fd = openat(g->dir->fd[i], ".", flags);
+	fd = fd < 0 ? -errno : fd;
+	openup_end(&open);
+	return fd;
+}
+
 static int read_part(struct gather *g, unsigned i, bool guarded)
 {
 	cleanup_dir DIR *d = NULL;
-	int fd = openat(g->dir->fd[i], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open_part(g, i);
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	d = fdopendir(fd);
 	if (!d) {
 		int err = errno;

@@ -179,7 +179,7 @@ static int remove_dir_in_place(struct view *v, const char *path, const struct fo
 
 	if (!r)
 		r = is_bare(&v->stack.layers[layer], path);
-	if (r <= 0)
+	if (!r || (r < 0 && r != -EACCES)) /* what can't be read, the layer itself judges */
 		return r < 0 ? r : whiteout_put(v, path);
 	r = remove_hide_below(v, path, true, layer, &whiteout);
 	if (!r)
@@ -214,19 +214,28 @@ int remove_empty_dir(struct view *v, const char *path, const struct found *f,
 	return r;
 }
 
+/* Will the layer refuse to remove it unless it is empty? */
+static bool is_judged_by_layer(const struct found *f, const struct route *route)
+{
+	return route->in_place && route->layer && f->parts == UINT64_C(1) << route->layer;
+}
+
 int change_rmdir(struct view *v, const char *path, const struct found *f)
 {
 	struct route route;
+	int empty;
 	int r;
 
 	if (!S_ISDIR(f->obj.st.st_mode))
 		return -ENOTDIR;
 	if (!*path)
 		return -EBUSY;
-	r = is_empty(v, path, f);
-	if (r <= 0)
-		return r < 0 ? r : -ENOTEMPTY;
+	empty = is_empty(v, path, f);
+	if (!empty || (empty < 0 && empty != -EACCES))
+		return empty < 0 ? empty : -ENOTEMPTY;
 	r = route_existing(v, path, f, ROUTE_REMOVE, &route);
+	if (!r && empty < 0 && !is_judged_by_layer(f, &route))
+		r = empty;
 	if (r < 0)
 		return r;
 	return v->work ? remove_empty_dir(v, path, f, &route) : -EROFS;
