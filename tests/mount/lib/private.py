@@ -5,9 +5,10 @@ import os
 import shutil
 import sys
 import tempfile
+import traceback
 
-from checks import Skip, has_namespaces, run, true
-from mounted import HERE, SKIP, binary, need_fuse, remove_tree, temp_base
+from checks import Skip, has_namespaces, need_program, run, true
+from mounted import HERE, SKIP, View, binary, is_mounted, need_fuse, remove_tree, temp_base
 
 NOBODY = 65534
 # a device that others may open, as it is on most machines
@@ -49,17 +50,72 @@ def drop_views():
         true(p.returncode == 0 or view not in views(), f'{view} is unmounted: {p.stderr}')
 
 
-def _copy_program():
-    """The build directory and the profiles may be closed to others."""
-    tmp = tempfile.mkdtemp(prefix='specfs-user-', dir=temp_base())
-    os.environ['SPECFS_BIN'] = shutil.copy(binary(), os.path.join(tmp, 'program'))
+def _copies(directory):
+    """Profiles and program where others may read them: the build directory may be closed."""
     profiles = os.environ.get('SPECFS_PROFILE_DIR') or os.path.join(
         HERE, '..', '..', '..', 'config')
-    os.environ['SPECFS_PROFILE_DIR'] = shutil.copytree(profiles, os.path.join(tmp, 'profiles'))
+    return (shutil.copytree(profiles, os.path.join(directory, 'profiles')),
+            shutil.copy(binary(), os.path.join(directory, 'program')))
+
+
+def _copy_program():
+    tmp = tempfile.mkdtemp(prefix='specfs-user-', dir=temp_base())
+    os.environ['SPECFS_PROFILE_DIR'], os.environ['SPECFS_BIN'] = _copies(tmp)
     for base, dirs, files in os.walk(tmp):
         for name in [base] + [os.path.join(base, n) for n in dirs + files]:
             os.chown(name, NOBODY, NOBODY)
     atexit.register(remove_tree, tmp)
+
+
+def as_nobody(call):
+    """Call it in a process of an ordinary user; what it raises is raised here, as an assertion."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if not pid:
+        status = 1
+        try:
+            os.close(read)
+            become_nobody()
+            call()
+            status = 0
+        except BaseException:
+            os.write(write, traceback.format_exc().encode())
+        finally:
+            os._exit(status)
+    os.close(write)
+    with open(read, 'rb') as f:
+        said = f.read().decode(errors='replace')
+    true(os.waitpid(pid, 0)[1] == 0, f'as an ordinary user: {said}')
+
+
+def become_nobody():
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
+
+
+class UserView(View):
+    """A View whose daemon is an ordinary user's, of a checkout that may be another's; for root.
+
+    Whoever is not that user, root too, is not let in: see as_nobody().
+    """
+
+    def _setup(self):
+        need_program('setpriv')
+        self.more_env['SPECFS_PROFILE_DIR'], self.bin = _copies(self.tmp)
+        super()._setup()
+        for name in (self.tmp, self.mnt, self.scratch, self.env['XDG_RUNTIME_DIR']):
+            os.chown(name, NOBODY, NOBODY)
+        os.chmod(self.tmp, 0o755)
+
+    def mount_argv(self):
+        return ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups',
+                *super().mount_argv()]
+
+    def _answers(self):
+        if self.daemon.poll() is not None:
+            return super()._answers()
+        return is_mounted(self.mnt)
 
 
 def as_asked():
@@ -72,9 +128,7 @@ def as_asked():
     if os.geteuid() == 0:
         run_again_privately(OPEN_DEVICE)
         _copy_program()
-        os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
+        become_nobody()
         os.chdir(temp_base())
         os.environ['HOME'] = temp_base()
     try:
