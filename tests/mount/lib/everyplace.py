@@ -239,8 +239,14 @@ class Faults:
 
     def run(self, tests, routings):
         for routing in routings:
-            with PlacesView(routing, tests) as v:
-                self.in_view(v, {t.__name__: t for t in tests})
+            try:
+                with PlacesView(routing, tests) as v:
+                    self.in_view(v, {t.__name__: t for t in tests})
+            except AssertionError as e:
+                # a test that failed may have left a file open, so that nothing can be unmounted
+                if not any(self.of.values()):
+                    raise
+                self.of[tests[0].__name__].append(str(e))
         self.ran = True
 
     def in_view(self, v, tests):
