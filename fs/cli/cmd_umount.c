@@ -2,6 +2,7 @@
 /* specfs umount: take a view down, alive or dead, and return when nothing of it is left. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/command.h"
 #include "cli/detach.h"
@@ -12,6 +13,8 @@
 enum {
 	DAEMON_USUAL_MS = 2000, /* after that somebody else may have the mount, too */
 	DAEMON_LIMIT_MS = 60000,
+	BUSY_TRIES = 25,
+	BUSY_PAUSE_MS = 20,
 };
 
 struct umount_args {
@@ -95,6 +98,26 @@ static int wait_daemon(const struct mount_entry *m, const struct serving *s)
 		     m->at, (long)s->pid);
 }
 
+/*
+ * Who looks through /proc (lsof, another umount) holds each open file for a moment: a mount that
+ * nobody is seen to use is free soon.
+ */
+static int detach_patiently(const struct mount_entry *m, bool lazy)
+{
+	int r = detach(m->at, lazy);
+
+	for (unsigned i = 0; r == -EBUSY && i < BUSY_TRIES; i++) {
+		struct timespec pause = { .tv_nsec = BUSY_PAUSE_MS * 1000000L };
+		cleanup_strbuf struct strbuf users = STRBUF_INIT;
+
+		if (process_list_users(m->at, &users))
+			break;
+		(void)nanosleep(&pause, NULL); /* cut short by a signal: then we try sooner */
+		r = detach(m->at, lazy);
+	}
+	return r;
+}
+
 static int take_down(const struct mount_entry *m, bool lazy)
 {
 	cleanup_serving struct serving s = { 0 };
@@ -108,7 +131,7 @@ static int take_down(const struct mount_entry *m, bool lazy)
 				     "not end", m->at, (long)s.pid);
 		return r < 0 ? tell_failure(m, r) : EXIT_OK;
 	}
-	r = detach(m->at, lazy);
+	r = detach_patiently(m, lazy);
 	if (r < 0)
 		return tell_failure(m, r);
 	return lazy || !s.pid ? EXIT_OK : wait_daemon(m, &s);
