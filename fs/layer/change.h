@@ -39,8 +39,9 @@ int change_symlink(struct view *v, const char *dir, const struct found *parent, 
 /**
  * change_link - give an object a second name
  *
- * Copies it up first where both names' changes go to one layer; -EXDEV where they go to two.
- * @from_f is updated if it was copied up.
+ * Copied up first if edits of it are: the new name shares what a write through the old one would
+ * change, and never an object that a rule keeps from being changed. -EXDEV where the two places
+ * are on two file systems. @from_f is updated.
  */
 int change_link(struct view *v, const char *from, struct found *from_f, const char *dir,
 		const struct found *parent, const char *name, struct found *ret);

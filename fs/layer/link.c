@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Hard links: change_link() of change.h. */
+/*
+ * Hard links: change_link() of change.h. The new name is made where new names go there, and shares
+ * the object with the old one as any hard link does: also between layers, of one file system.
+ */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "layer/base.h"
 #include "layer/change.h"
 #include "layer/copyup.h"
 #include "layer/interim.h"
+#include "layer/linktext.h"
+#include "layer/mark.h"
 #include "layer/remove.h"
+#include "layer/scratch.h"
 #include "layer/whiteout.h"
 
 /* Link the object itself: a spec directory's symlink that is served as a file means that file. */
@@ -45,17 +54,74 @@ static int link_over(struct view *v, const char *from, const struct found *f, co
 	return r < 0 ? r : interim_publish_over(&i, dir_fd, name);
 }
 
+/* May a symlink's text stand in layer @layer at @path, too? */
+static int check_text(const struct stack *st, const char *from, const struct found *f,
+		      const char *path, unsigned layer)
+{
+	cleanup_strbuf struct strbuf shown = STRBUF_INIT;
+	cleanup_strbuf struct strbuf here = STRBUF_INIT;
+	cleanup_strbuf struct strbuf there = STRBUF_INIT;
+	int r = stack_readlink(st, from, f, &shown);
+
+	if (!r)
+		r = linktext_for(&st->layers[f->layer], from, shown.buf, &here);
+	if (!r)
+		r = linktext_for(&st->layers[layer], path, shown.buf, &there);
+	if (r < 0)
+		return r;
+	return strcmp(here.buf, there.buf) ? -EXDEV : 0;
+}
+
+/* An object of scratch is about to be another layer's as well, or the other way round. */
+static int share_with_scratch(struct view *v, const char *from, struct found *f)
+{
+	cleanup_fd int fd = -1;
+	int r = scratch_note_links(v);
+
+	if (r < 0 || f->layer || !S_ISREG(f->obj.st.st_mode))
+		return r;
+	/* the number that scratch alone kept for it is not the other name's */
+	fd = stack_open_file(&v->stack, from, f, O_PATH);
+	if (fd < 0)
+		return fd;
+	r = mark_remove(fd, MARK_INO);
+	if (!r)
+		f->st.st_ino = inomap_file(v->stack.inos, f->obj.st.st_dev, f->obj.st.st_ino);
+	return r;
+}
+
+static int prepare_other_layer(struct view *v, const char *from, struct found *f, const char *path,
+			       unsigned layer)
+{
+	cleanup_fd int dir = -1;
+	struct stat st;
+	const char *name;
+	int r = S_ISLNK(f->obj.st.st_mode) ? check_text(&v->stack, from, f, path, layer) : 0;
+
+	if (r < 0)
+		return r;
+	dir = copyup_parents(v, path, layer, &name);
+	if (dir < 0)
+		return dir;
+	if (fstat(dir, &st) < 0)
+		return -errno;
+	if (st.st_dev != f->obj.st.st_dev)
+		return -EXDEV;
+	return layer && f->layer ? 0 : share_with_scratch(v, from, f);
+}
+
 static int make_link(struct view *v, const char *from, struct found *f, const char *path,
 		     unsigned layer)
 {
 	const char *name;
 	cleanup_fd int dir = copyup_parents(v, path, layer, &name);
 	struct object o;
-	int r;
+	int r = S_ISREG(f->obj.st.st_mode) ? base_record_new(&v->stack, layer, path) : 0;
 
 	if (dir < 0)
 		return dir;
-	r = link_object(v, from, f, dir, name);
+	if (!r)
+		r = link_object(v, from, f, dir, name);
 	if (r == -EEXIST && !layer)
 		r = link_over(v, from, f, path, dir, name);
 	if (!r && layer)
@@ -76,6 +142,7 @@ int change_link(struct view *v, const char *from, struct found *from_f, const ch
 		const struct found *parent, const char *name, struct found *ret)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	struct found there;
 	struct route edit;
 	struct route add;
 	int r;
@@ -83,21 +150,24 @@ int change_link(struct view *v, const char *from, struct found *from_f, const ch
 	if (S_ISDIR(from_f->obj.st.st_mode))
 		return -EPERM;
 	r = path_join(&path, dir, name);
+	if (!r && stack_lookup(&v->stack, path.buf, &there) == 0)
+		r = -EEXIST;
 	if (!r)
 		r = route_existing(v, from, from_f, ROUTE_EDIT, &edit);
 	if (!r)
 		r = route_new(v, path.buf, false, parent, &add);
-	if (!r && edit.layer != add.layer)
-		r = -EXDEV;
 	if (!r && !v->work)
 		r = -EROFS;
 	if (!r && !edit.in_place)
 		r = copyup(v, from, from_f, edit.layer, -1);
+	if (!r && edit.layer != add.layer)
+		r = prepare_other_layer(v, from, from_f, path.buf, add.layer);
 	if (!r)
 		r = make_link(v, from, from_f, path.buf, add.layer);
 	if (r < 0)
 		return r;
 	*ret = *from_f;
+	ret->layer = add.layer;
 	ret->via_link = false;
 	return 0;
 }

@@ -16,6 +16,7 @@
 
 #define UPPER "upper"
 #define LOCK "lock"
+#define LINKED "linked"
 
 static int fault(struct diag *d, int r, const char *what, const char *path)
 {
@@ -155,4 +156,30 @@ int scratch_open(struct view *v, struct diag *d)
 		return fault(d, r, "left-overs can't be cleared", v->scratch);
 	r = open_upper(v, fd);
 	return r < 0 ? fault(d, r, "can't make '" UPPER "'", v->scratch) : r;
+}
+
+int scratch_note_links(const struct view *v)
+{
+	cleanup_fd int dir = openat(v->work->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_fd int fd = -1;
+
+	if (dir < 0)
+		return -errno;
+	fd = openat(dir, LINKED, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return fd < 0 ? -errno : 0;
+}
+
+int scratch_check_links(const struct view *v, bool writes_to_scratch_alone, struct diag *d)
+{
+	cleanup_fd int dir = -1;
+
+	if (!v->work || !writes_to_scratch_alone)
+		return 0;
+	dir = openat(v->work->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || faccessat(dir, LINKED, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return dir < 0 ? -errno : 0;
+	return diag_add(d, -EINVAL, NULL, 0,
+			"scratch directory '%s' was in use by a view that writes to the checkout "
+			"and may hold hard links of its files, expected another one",
+			v->scratch);
 }

@@ -6,6 +6,8 @@
 #ifndef SPECFS_LAYER_SCRATCH_H
 #define SPECFS_LAYER_SCRATCH_H
 
+#include <stdbool.h>
+
 #include "layer/view.h"
 
 /**
@@ -22,5 +24,15 @@ int scratch_settle_path(const char *path, struct diag *d, struct strbuf *ret);
  * negative errno with a line in @d.
  */
 int scratch_open(struct view *v, struct diag *d);
+
+/**
+ * scratch_note_links - from now on something in scratch may be a hard link of another layer's file
+ *
+ * A view that must not change those files does not take such a scratch directory any more.
+ */
+int scratch_note_links(const struct view *v);
+
+/** scratch_check_links - -EINVAL, with a line in @d, if such a view has such a scratch directory */
+int scratch_check_links(const struct view *v, bool writes_to_scratch_alone, struct diag *d);
 
 #endif

@@ -283,10 +283,11 @@ static uint64_t shown_ino(const struct search *s, const struct dirset *dir)
 		return inomap_place(s->st->inos, s->path);
 	if (S_ISDIR(o->st.st_mode))
 		return dir_ino(s);
-	if (S_ISREG(o->st.st_mode) && s->st->layers[s->f.layer].kind != LAYER_SCRATCH)
-		kept = kept_number(s->st, o);
-	else if (S_ISREG(o->st.st_mode) && dir->fd[s->f.layer] >= 0)
+	if (S_ISREG(o->st.st_mode) && dir->fd[s->f.layer] >= 0 &&
+	    s->st->layers[s->f.layer].kind == LAYER_SCRATCH)
 		kept = mark_read_ino(dir->fd[s->f.layer], s->name);
+	if (S_ISREG(o->st.st_mode) && !kept)
+		kept = kept_number(s->st, o);
 	return kept ? kept : inomap_file(s->st->inos, o->st.st_dev, o->st.st_ino);
 }
 

@@ -364,6 +364,8 @@ int view_open(const struct view_options *o, struct diag *d, struct view **ret)
 		r = add_layers(v, o, d);
 	if (!r)
 		r = open_kept(v);
+	if (!r)
+		r = scratch_check_links(v, v->scratch_all || (o->overlays.n && !v->write_owner), d);
 	if (r < 0)
 		return d->lines.n ? r
 				  : diag_add(d, r, NULL, 0, "the view can't be opened: %s",

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
 """A hard link's names are one object with the right count, whatever kind of file it is."""
+import errno
+import itertools
+import mmap
 import os
 import socket
+import tarfile
 
-from mounted import View, equal, main, true
+from daemontree import SPEC, view
+from mounted import View, equal, fails, main, read_file, run, true, wait_for
 
 TREE = {'docs/a.txt': 'a\n', '.gitignore': '/build/\n', 'third_party/b/spec/triton/x.py': ''}
 
@@ -60,4 +65,79 @@ def links_made_underneath_are_one_object():
             equal(os.lstat(v.path(f'docs/{name}')).st_nlink, 1, name)
 
 
-main(every_kind_in_scratch_and_in_trunk, links_made_underneath_are_one_object)
+PLACES = ('build', 'doc', 'include', SPEC, 'third_party/b/backend', 'python/triton/backends/b')
+
+
+def names_may_lie_anywhere():
+    """A source and a build product, a specialization and a trunk file: one file all the same."""
+    more = {'third_party/b/backend/x.py': '', 'doc/deep/x': ''}
+    with view(more=more) as v:
+        os.mkdir(v.path('build'))
+        for number, (a, b) in enumerate(itertools.product(PLACES, PLACES)):
+            what = f'{a} and {b}'
+            one, two = v.path(f'{a}/one{number}'), v.path(f'{b}/two{number}')
+            with open(one, 'w') as f:
+                f.write(what)
+            os.lstat(one)
+            run(['ln', one, two])
+            equal([os.stat(p).st_nlink for p in (one, two)], [2, 2], f'{what}: counts')
+            true(os.path.samefile(one, two), f'{what}: one file')
+            with open(two, 'a') as f:
+                f.write(' more')
+            equal(read_file(one), f'{what} more'.encode(), f'{what}: written by the other name')
+            with open(one, 'r+b') as f, mmap.mmap(f.fileno(), 0) as m:
+                m[:1] = b'X'
+                equal(read_file(two)[:1], b'X', f'{what}: a shared map')
+        v.remount()
+        for number, (a, b) in enumerate(itertools.product(PLACES, PLACES)):
+            what = f'{a} and {b}'
+            one, two = v.path(f'{a}/one{number}'), v.path(f'{b}/two{number}')
+            true(os.path.samefile(one, two), f'{what}: one file after a remount')
+            with tarfile.open(v.tmp + '/both.tar', 'w') as t:
+                t.add(one)
+                t.add(two)
+                equal([m.islnk() for m in t.getmembers()], [False, True], f'{what}: an archive')
+            os.unlink(two)
+            true(not os.path.lexists(two), f'{what}: the name is gone')
+            equal(read_file(one)[1:], f'{what} more'[1:].encode(), f'{what}: the other')
+            if 'triton' not in b:
+                equal(os.stat(one).st_nlink, 1, f'{what}: one name is left')
+
+
+def each_name_lies_where_it_belongs():
+    with view() as v:
+        os.mkdir(v.path('build'))
+        os.link(v.path('doc/t.txt'), v.path('build/t.txt'))
+        os.link(v.path('include/t.h'), v.path('build/t.h'))
+        os.link(v.path('build/t.h'), v.path('doc/t.h'))
+        true(not os.path.exists(f'{v.root}/build'), 'no build directory in the checkout')
+        equal(v.git('status', '--porcelain').split('\n')[:1], ['?? doc/t.h'], 'new in the checkout')
+        with open(v.path('build/t.h'), 'w') as f:
+            f.write('new text')
+        equal(read_file(f'{v.root}/include/t.h'), b'trunk t\n', 'the trunk file that spec hides')
+        equal(read_file(f'{v.root}/{SPEC}/t.h'), b'new text', 'the specialization')
+        equal(read_file(f'{v.root}/doc/t.h'), b'new text', 'the name in the trunk')
+        # and an edit of one name underneath shows by the other, once both are known
+        with open(f'{v.root}/doc/t.txt', 'w') as f:
+            f.write('edited')
+        wait_for(lambda: v.read('build/t.txt') == b'edited', 'an edit underneath')
+
+
+def a_link_opens_no_way_to_what_is_denied():
+    with view() as v:
+        os.mkdir(v.path('build'))
+        fails(errno.EROFS, os.link, v.path('.git/HEAD'), v.path('build/HEAD'))
+    with view(opts=['--scratch-all']) as v:
+        before = read_file(f'{v.root}/doc/t.txt')
+        os.mkdir(v.path('build'))
+        os.link(v.path('doc/t.txt'), v.path('build/alias'))
+        with open(v.path('build/alias'), 'a') as f:
+            f.write('x')
+        equal(v.read('doc/t.txt'), before + b'x', 'both names')
+        equal(read_file(f'{v.root}/doc/t.txt'), before, 'the trunk file')
+        equal(os.stat(f'{v.root}/doc/t.txt').st_nlink, 1, 'its links')
+
+
+main(every_kind_in_scratch_and_in_trunk, links_made_underneath_are_one_object,
+     names_may_lie_anywhere, each_name_lies_where_it_belongs,
+     a_link_opens_no_way_to_what_is_denied)

@@ -288,12 +288,13 @@ static int add_link(struct model *m, const struct op *o)
 	r = model_route(m, o->path, &s, &edit);
 	if (!r)
 		r = model_route_new(m, o->to, false, &dir, &to);
-	if (!r && edit.layer != to)
-		r = -EXDEV;
 	if (!r)
 		r = prepare(m, o->path, &s, &d);
-	if (!r)
-		make(m, o->to, to, d);
+	if (r < 0)
+		return r;
+	if (!edit.layer && to)
+		d->ino = 0; /* scratch's mark goes */
+	make(m, o->to, to, d);
 	return r;
 }
 
