@@ -54,8 +54,9 @@ static void let_go(struct grip *g)
 
 #define cleanup_grip CLEANUP(let_go)
 
-/* Returns a descriptor, O_PATH at least, that @g holds; -EIO if the object has none. */
-static int grasp(struct server *srv, struct node *n, struct grip *g)
+/* Returns a descriptor, O_PATH at least, that @g holds; -EIO if the object has none. The caller
+ * holds the tree. */
+static int grasp_held(struct server *srv, struct node *n, struct grip *g)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
 	struct found f;
@@ -66,12 +67,20 @@ static int grasp(struct server *srv, struct node *n, struct grip *g)
 		if (g->h)
 			return g->h->fd;
 	}
-	tree_read(srv);
 	r = table_where(srv->table, n, &path, &f);
 	if (!r)
 		r = server_open_file(srv, path.buf, &f, O_PATH);
-	tree_done(srv);
 	g->fd = r;
+	return r;
+}
+
+static int grasp(struct server *srv, struct node *n, struct grip *g)
+{
+	int r;
+
+	tree_read(srv);
+	r = grasp_held(srv, n, g);
+	tree_done(srv);
 	return r;
 }
 
@@ -231,18 +240,34 @@ static int drop_setgid(const char *proc, const struct xattr_change *c)
 	return chmod(proc, st.st_mode & 07777 & ~S_ISGID) < 0 ? -errno : 0;
 }
 
+/* Is it there to be removed? A copy-up for nothing is spared, too. */
+static int check_removal(struct server *srv, struct node *n, const char *name)
+{
+	cleanup_grip struct grip g = { .fd = -1 };
+	char proc[32];
+	int r = grasp_held(srv, n, &g);
+
+	if (r < 0)
+		return r == -EIO ? -ENODATA : r; /* what a rule makes has none */
+	return getxattr(fd_proc_path(r, proc), name, NULL, 0) < 0 ? -errno : 0;
+}
+
 static int change_held(struct server *srv, struct node *n, const struct xattr_change *c)
 {
 	cleanup_fd int fd = -1;
 	char proc[32];
-	int r = edit_prepare(srv, n, &fd);
+	int r = c->value ? 0 : check_removal(srv, n, c->name);
 
+	if (!r)
+		r = edit_prepare(srv, n, &fd);
 	if (r < 0)
 		return r;
 	fd_proc_path(fd, proc);
 	r = c->value ? setxattr(proc, c->name, c->value, c->size, c->flags)
 		     : removexattr(proc, c->name);
-	return r < 0 ? -errno : c->value ? drop_setgid(proc, c) : 0;
+	if (r < 0) /* a copy-up takes no capability along, which the kernel removes at a write */
+		return !c->value && errno == ENODATA ? 0 : -errno;
+	return c->value ? drop_setgid(proc, c) : 0;
 }
 
 static int change(struct server *srv, uint64_t id, const struct xattr_change *c)
