@@ -103,12 +103,12 @@ ROUTINGS = ('rules', 'scratch-all', 'overlay')
 class PlacesView(View):
     """A View with the tree for each of @tests at each place that @routing has."""
 
-    def __init__(self, routing, tests, **kw):
+    def __init__(self, routing, tests, opts=(), **kw):
         self.routing, self.tests = routing, [t.__name__ for t in tests]
         self.planted = {t.__name__: t.planted for t in tests if hasattr(t, 'planted')}
-        opts = {'rules': [], 'scratch-all': ['--scratch-all'], 'overlay': []}[routing]
+        opts = [*opts, '--scratch-all'] if routing == 'scratch-all' else list(opts)
         if routing == 'overlay':
-            super().__init__(self._trees(['src'], TREE), dirty=self._plant, **kw)
+            super().__init__(self._trees(['src'], TREE), opts=opts, dirty=self._plant, **kw)
         else:
             places = RULES.values() if routing == 'rules' else ['include']
             files = {'.gitignore': '/ignored/\n', **self._trees(places, TREE),
@@ -237,10 +237,10 @@ class Faults:
         if lines:
             self.of[name].append('\n    '.join([what, *lines[:10]]))
 
-    def run(self, tests, routings):
+    def run(self, tests, routings, opts):
         for routing in routings:
             try:
-                with PlacesView(routing, tests) as v:
+                with PlacesView(routing, tests, opts) as v:
                     self.in_view(v, {t.__name__: t for t in tests})
             except AssertionError as e:
                 # a test that failed may have left a file open, so that nothing can be unmounted
@@ -265,7 +265,7 @@ class Faults:
                          os.path.basename(p.at))
 
 
-def everywhere(*tests, routings=ROUTINGS):
+def everywhere(*tests, routings=ROUTINGS, opts=()):
     """What to give to main(): a function for each test, which says how it went at all places."""
     faults = Faults(tests)
 
@@ -274,7 +274,7 @@ def everywhere(*tests, routings=ROUTINGS):
         @functools.wraps(test)
         def tell():
             if not faults.ran:
-                faults.run(tests, routings)
+                faults.run(tests, routings, list(opts))
             mine = faults.of[test.__name__]
             true(not mine, '\n  '.join(['', *mine]))
             if test.__name__ in faults.skips:
