@@ -84,6 +84,11 @@ double entry_timeout(const struct server *srv, const struct node *n)
 									 : srv->config.timeout_sec;
 }
 
+bool entry_is_followed(const struct server *srv, const struct node *n)
+{
+	return n->type != S_IFDIR || !srv->on_dir || atomic_load(&n->watched);
+}
+
 static void fill(struct server *srv, struct node *n, const struct found *f,
 		 struct fuse_entry_param *ret)
 {
@@ -93,7 +98,7 @@ static void fill(struct server *srv, struct node *n, const struct found *f,
 		.ino = n->id,
 		.generation = 1,
 		.attr = f->st,
-		.attr_timeout = timeout,
+		.attr_timeout = entry_is_followed(srv, n) ? timeout : 0,
 		.entry_timeout = timeout,
 	};
 	growth_tell(srv, n, &ret->attr, &ret->attr_timeout);

@@ -30,6 +30,14 @@ int entry_lookup(struct server *srv, uint64_t dir, const char *name, struct fuse
 /** entry_timeout - how long the kernel may trust what it is told about a node, seconds */
 double entry_timeout(const struct server *srv, const struct node *n);
 
+/**
+ * entry_is_followed - is it told to us when the node's attributes change?
+ *
+ * A file's are by the directory that it is in, a directory's own only once it is watched itself;
+ * see fanotify(7), FAN_REPORT_DIR_FID.
+ */
+bool entry_is_followed(const struct server *srv, const struct node *n);
+
 /** entry_stamp - a number that differs whenever a file's size or times do; never 0 */
 uint64_t entry_stamp(const struct stat *st);
 

@@ -46,6 +46,15 @@ void op_forget_multi(fuse_req_t req, size_t n, struct fuse_forget_data *v)
 	table_trim(srv->table);
 }
 
+/* A directory is watched before its attributes are told for good. */
+static void follow(struct server *srv, uint64_t id)
+{
+	struct place p = PLACE_INIT;
+
+	(void)place_open(srv, id, &p); /* if that can't be, its attributes are asked for again */
+	place_close(&p);
+}
+
 /* Returns 1 if the answer has to wait, see growth.h, and @may_wait. */
 static int getattr(struct server *srv, uint64_t id, bool may_wait, struct stat *ret,
 		   double *ret_timeout)
@@ -56,13 +65,16 @@ static int getattr(struct server *srv, uint64_t id, bool may_wait, struct stat *
 	if (hidden_is(id))
 		return hidden_getattr(srv, id, ret);
 	r = server_node(srv, id, &n);
-	if (!r)
-		r = attr_get(srv, n, ret);
+	if (r < 0)
+		return r;
+	if (!entry_is_followed(srv, n))
+		follow(srv, id);
+	r = attr_get(srv, n, ret);
 	if (r < 0)
 		return r;
 	if (may_wait && growth_is_news(srv, n, ret))
 		return 1;
-	*ret_timeout = entry_timeout(srv, n);
+	*ret_timeout = entry_is_followed(srv, n) ? entry_timeout(srv, n) : 0;
 	growth_tell(srv, n, ret, ret_timeout);
 	return 0;
 }

@@ -162,7 +162,7 @@ static int setattr(struct server *srv, uint64_t id, const struct stat *st, int v
 	r = attr_get(srv, n, ret);
 	if (r < 0)
 		return r;
-	*ret_timeout = entry_timeout(srv, n);
+	*ret_timeout = entry_is_followed(srv, n) ? entry_timeout(srv, n) : 0;
 	if (valid & FUSE_SET_ATTR_SIZE)
 		growth_told(n, ret->st_size);
 	else

@@ -79,6 +79,17 @@ def attributes_change():
             equal((st.st_mode & 0o777, st.st_mtime), (0o750, 2.0), rel)
 
 
+def directories_that_were_only_looked_at():
+    """Never listed, nor anything in them looked up."""
+    for rel in ('docs/deep', 'python/triton', 'docs'):
+        with view() as v:
+            os.stat(v.path(rel))
+            os.stat(v.path(rel))
+            os.chmod(os.path.join(v.root, rel), 0o750)
+            v.cli('sync', v.mnt)
+            equal(os.stat(v.path(rel)).st_mode & 0o777, 0o750, rel)
+
+
 def specialization_comes_and_goes():
     with view() as v:
         look_at_all(v)
@@ -201,7 +212,7 @@ def sync_needs_a_view():
 
 
 main(names_come_and_go, a_missing_header_is_found_once_it_is_made, content_changes,
-     attributes_change, specialization_comes_and_goes, hide_list_is_edited,
-     directories_move_away_and_back, a_directory_is_replaced, a_spec_directory_appears,
-     a_symlink_is_swapped, open_files_follow_their_file,
+     attributes_change, directories_that_were_only_looked_at, specialization_comes_and_goes,
+     hide_list_is_edited, directories_move_away_and_back, a_directory_is_replaced,
+     a_spec_directory_appears, a_symlink_is_swapped, open_files_follow_their_file,
      hard_links_and_shared_maps_are_found_by_sync, strict_and_ttl_see_it_too, sync_needs_a_view)
