@@ -13,6 +13,7 @@
 enum {
 	WRITE_AGE_MSEC = 1000, /* kernel-notes: long enough for a compiler, short for a user */
 	EVICT_SCAN = 64,       /* handles looked at before one more than the limit is opened */
+	SCARCE_PART = 3,       /* each may come to need one for reading and one for writing */
 };
 
 struct list {
@@ -151,7 +152,8 @@ static bool is_reopenable(const struct handle *h)
 	struct stat st;
 	int want = R_OK;
 
-	if (atomic_load(&h->node->nameless) || h->kind == HANDLE_PATH)
+	if (h->kind == HANDLE_PATH ||
+	    (atomic_load(&h->node->nameless) && !atomic_load(&h->node->parked)))
 		return false;
 	if (fstat(h->fd, &st) < 0 || !st.st_nlink)
 		return false;
@@ -194,11 +196,39 @@ size_t slots_make_room(struct slots *s, size_t want)
 	return n;
 }
 
+bool slots_are_scarce(struct slots *s)
+{
+	bool scarce;
+
+	pthread_mutex_lock(&s->lock);
+	scarce = s->n_pinned * SCARCE_PART >= s->limit;
+	pthread_mutex_unlock(&s->lock);
+	return scarce;
+}
+
+/* Is there no other way to the file, as long as its node lives? */
+static bool is_last_way(const struct handle *h)
+{
+	return atomic_load(&h->node->nameless) && !atomic_load(&h->node->parked);
+}
+
+void handle_pin(struct handle *h)
+{
+	struct slots *s = h->slots;
+
+	pthread_mutex_lock(&s->lock);
+	if (h->node && !h->pinned && is_last_way(h))
+		set_pinned(s, h, true);
+	pthread_mutex_unlock(&s->lock);
+}
+
 static void use(struct slots *s, struct handle *h)
 {
 	h->users++;
 	if (h->kind == HANDLE_WRITE)
 		h->used_msec = now_msec();
+	if (h->pinned && is_last_way(h))
+		return;
 	if (h->pinned || s->lru.first != h)
 		set_pinned(s, h, false);
 }
@@ -263,6 +293,8 @@ int handle_install(struct slots *s, struct node *n, enum handle_kind kind, int f
 			pthread_cond_signal(&s->aging);
 	}
 	use(s, h);
+	if (!h->pinned && is_last_way(h))
+		set_pinned(s, h, true);
 	pthread_mutex_unlock(&s->lock);
 	destroy_list(closing);
 	*ret = h;

@@ -44,8 +44,14 @@ DEFINE_CLEANUP(slots, struct slots, slots_free)
 /** slots_count - open descriptors; @ret_pinned: how many of them can't be let go */
 size_t slots_count(struct slots *s, size_t *ret_pinned);
 
+/** slots_are_scarce - do those that can't be let go take up much of what there may be? */
+bool slots_are_scarce(struct slots *s);
+
 /** handle_get - the node's descriptor of that kind, in use; NULL if it has none */
 struct handle *handle_get(struct slots *s, struct node *n, enum handle_kind kind);
+
+/** handle_pin - its node has lost its last name: count it at once as one that can't be let go */
+void handle_pin(struct handle *h);
 
 /** handle_put - end of use */
 void handle_put(struct handle *h);

@@ -96,6 +96,7 @@ struct node {
 	_Atomic uint64_t stamp; /* unwatched files: of the times and size last told; 0: none yet */
 	_Atomic uint64_t told_end; /* files: the size that the kernel knows, and 1; 0: none yet */
 	_Atomic bool nameless;		      /* mirrors `names == NULL`, for slots.lock holders */
+	_Atomic bool parked; /* its object has a name where no view shows it */
 	struct handle *handles[HANDLE_KINDS]; /* slots.lock */
 	struct snapshot *snapshot;	      /* snapshots.lock */
 };

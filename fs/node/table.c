@@ -13,6 +13,8 @@ static void destroy(struct node *n)
 {
 	if (n->table->gone && atomic_load(&n->watched))
 		n->table->gone(n->table->gone_arg, n);
+	if (n->table->unpark && atomic_load(&n->parked))
+		n->table->unpark(n->table->unpark_arg, n);
 	handle_drop_all(n->table->slots, n);
 	snapshot_drop(n->table->snaps, n, NULL);
 	pthread_mutex_destroy(&n->busy);
@@ -266,6 +268,12 @@ void table_on_gone(struct table *t, void (*fn)(void *arg, struct node *n), void 
 {
 	t->gone = fn;
 	t->gone_arg = arg;
+}
+
+void table_on_parked(struct table *t, void (*fn)(void *arg, struct node *n), void *arg)
+{
+	t->unpark = fn;
+	t->unpark_arg = arg;
 }
 
 void table_on_change(struct table *t, void (*renumbered)(void *arg, uint64_t id),

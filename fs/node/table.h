@@ -45,6 +45,9 @@ void table_on_gone(struct table *t, void (*fn)(void *arg, struct node *n), void 
 void table_on_change(struct table *t, void (*renumbered)(void *arg, uint64_t id),
 		     void (*strayed)(void *arg, uint64_t dir, const char *name), void *arg);
 
+/** table_on_parked - call @fn for each node that is freed while it is parked; otherwise as above */
+void table_on_parked(struct table *t, void (*fn)(void *arg, struct node *n), void *arg);
+
 /** table_free - nobody may be at work any more */
 void table_free(struct table *t);
 

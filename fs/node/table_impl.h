@@ -22,6 +22,8 @@ struct table {
 	struct snapshots *snaps; /* constant */
 	void (*gone)(void *arg, struct node *n);
 	void *gone_arg;
+	void (*unpark)(void *arg, struct node *n);
+	void *unpark_arg;
 	void (*renumbered)(void *arg, uint64_t id);
 	void (*strayed)(void *arg, uint64_t dir, const char *name);
 	void *watcher; /* of the two above */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include "ops/entry.h"
+#include "ops/park.h"
 #include "ops/place.h"
 
 /* From a descriptor that the node has anyway. False if it has none. */
@@ -24,12 +25,25 @@ static bool from_handle(struct server *srv, struct node *n, const struct found *
 	return false;
 }
 
+static bool from_park(struct server *srv, struct node *n, const struct found *f, struct stat *ret)
+{
+	cleanup_fd int fd = park_open(srv, n, O_PATH);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return false;
+	entry_attr(f, &st, ret);
+	return true;
+}
+
 /* What is left of a node that has no name: the last that was seen of it. */
 static void from_memory(struct server *srv, struct node *n, const struct found *f, struct stat *ret)
 {
-	if (!from_handle(srv, n, f, ret)) {
+	if (!from_handle(srv, n, f, ret) && !from_park(srv, n, f, ret)) {
 		*ret = f->st;
 		ret->st_nlink = n->type == S_IFDIR || !f->st.st_nlink ? 0 : f->st.st_nlink - 1;
+	} else if (atomic_load(&n->parked) && ret->st_nlink) {
+		ret->st_nlink--;
 	}
 	if (table_orphan(srv->table, n) == ORPHAN_HIDDEN)
 		ret->st_nlink = 0;

@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "layer/change.h"
+#include "ops/park.h"
 #include "ops/place.h"
 #include "ops/refusal.h"
 
@@ -43,7 +44,9 @@ static int open_object(struct server *srv, struct node *n, int flags, struct fou
 	if (!r)
 		r = server_open_file(srv, path.buf, ret_f, flags);
 	/* it may be open although its name shows another file by now */
-	return r == -ESTALE ? reopen_any(srv, n, flags) : r;
+	if (r == -ESTALE)
+		r = reopen_any(srv, n, flags);
+	return r == -ESTALE ? park_open(srv, n, flags) : r;
 }
 
 static bool is_object(struct node *n, const struct found *f)

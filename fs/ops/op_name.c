@@ -7,6 +7,7 @@
 #include "ops/entry.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
+#include "ops/park.h"
 #include "ops/refusal.h"
 #include "ops/reply.h"
 
@@ -173,6 +174,7 @@ static int unlink_held(struct place *p, const char *name, struct node *n)
 {
 	struct server *srv = p->srv;
 	cleanup_handle struct handle *kept = NULL;
+	bool parked = false;
 	const char *path;
 	struct found f;
 	int r = place_child(p, name, &f);
@@ -186,11 +188,16 @@ static int unlink_held(struct place *p, const char *name, struct node *n)
 		return -ENOMEM;
 	if (n)
 		kept = edit_keep(srv, n, false);
+	if (kept)
+		parked = park_begin(srv, n, kept, path, &f, ROUTE_REMOVE);
 	if (n)
 		table_changing(srv->table, n);
 	r = change_unlink(srv->view, path, &f);
 	if (!r)
-		table_removed(srv->table, p->dir, name, edit_outcome(kept, f.obj.st.st_nlink));
+		table_removed(srv->table, p->dir, name,
+			      edit_outcome(kept, f.obj.st.st_nlink + parked));
+	if (kept)
+		park_end(srv, n, kept);
 	if (n)
 		table_changed(srv->table, n, NULL);
 	if (r < 0)

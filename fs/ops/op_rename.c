@@ -17,6 +17,7 @@
 #include "ops/entry.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
+#include "ops/park.h"
 #include "ops/refusal.h"
 #include "ops/reply.h"
 
@@ -44,6 +45,7 @@ struct renaming {
 	struct side to;
 	unsigned flags;
 	bool write;	     /* the tree is held for writing */
+	bool parked;	     /* what is replaced has one more name */
 	struct node **below; /* known nodes below the directories that move */
 	size_t n_below;
 	struct taken *taken;
@@ -245,7 +247,8 @@ static int follow(struct renaming *rn, const struct handle *kept)
 	struct server *srv = rn->srv;
 	struct side *a = &rn->from;
 	struct side *b = &rn->to;
-	enum orphan orphan = b->exists ? edit_outcome(kept, b->f.obj.st.st_nlink) : ORPHAN_OWN;
+	enum orphan orphan =
+		b->exists ? edit_outcome(kept, b->f.obj.st.st_nlink + rn->parked) : ORPHAN_OWN;
 	struct found now;
 	int r = stack_lookup(&srv->view->stack, b->path, &now);
 
@@ -365,11 +368,16 @@ static int rename_busy(struct renaming *rn)
 		return r;
 	if (rn->to.n && !(rn->flags & RENAME_EXCHANGE))
 		kept = edit_keep(rn->srv, rn->to.n, false);
+	if (kept && rn->to.exists)
+		rn->parked = park_begin(rn->srv, rn->to.n, kept, rn->to.path, &rn->to.f,
+					ROUTE_EDIT);
 	set_changing(rn, true);
 	r = change_rename(rn->srv->view, rn->from.path, &rn->from.f, rn->to.path,
 			  rn->to.exists ? &rn->to.f : NULL, &rn->to.place.found, rn->flags);
 	if (!r)
 		r = rn->flags & RENAME_EXCHANGE ? follow_exchange(rn) : follow(rn, kept);
+	if (kept)
+		park_end(rn->srv, rn->to.n, kept);
 	set_changing(rn, false);
 	give_back(rn);
 	r = refusal_note(rn->srv, r, rn->from.path, &rn->from.f, ROUTE_REMOVE);

@@ -8,6 +8,7 @@
 
 #include "ops/hidden.h"
 #include "ops/ops.h"
+#include "ops/park.h"
 
 enum {
 	LISTING_BYTES = 32 << 20, /* snapshots of directories that nobody is reading just now */
@@ -115,6 +116,8 @@ static int init_tables(struct server *srv, size_t max_files)
 		r = hidden_new(&srv->hidden);
 	if (!r)
 		r = table_new(&root, srv->slots, srv->snaps, &srv->table);
+	if (!r)
+		table_on_parked(srv->table, park_drop, srv);
 	return r;
 }
 

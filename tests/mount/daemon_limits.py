@@ -3,13 +3,14 @@
 import json
 import mmap
 import os
+import resource
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
 from daemontree import view  # noqa: E402
-from mounted import Skip, equal, main, true, wait_for, write_file  # noqa: E402
+from mounted import Skip, equal, main, run, true, wait_for, write_file  # noqa: E402
 
 
 def status(v):
@@ -52,6 +53,66 @@ def sixty_four_descriptors_are_enough():
         for i in range(200):
             equal(v.read(f'build/f{i}'), f'new {i}'.encode(), f'new file {i}')
         true(descriptors(v) <= 64, f'{descriptors(v)} descriptors')
+
+
+def thousands_of_open_files_are_unlinked():
+    """And replaced; all of it with a daemon that may not open half as many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    n = 2000
+    if hard < n + 100:
+        raise Skip('this process may not open that many')
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with view(mount=False) as v:
+        mount_with_limit(v, 1024)
+        os.mkdir(v.path('build'))
+        open_files = []
+        for i in range(n):
+            path = v.path(f'{("build", "doc", "include")[i % 3]}/f{i}')
+            with open(path, 'w') as f:
+                f.write(f'text {i}')
+            open_files.append(os.open(path, os.O_RDWR))
+            if i % 5:
+                os.unlink(path)
+            else:
+                with open(path + '.new', 'w') as f:
+                    f.write(f'new {i}')
+                os.rename(path + '.new', path)
+        true(descriptors(v) <= 1024, f'{descriptors(v)} descriptors')
+        true(os.listdir(f'{v.scratch}/work'), 'some have a name in scratch')
+        for i, fd in enumerate(open_files):
+            equal(os.pread(fd, 100, 0), f'text {i}'.encode(), f'file {i}')
+            st = os.fstat(fd)
+            equal((st.st_nlink, st.st_size), (0, len(f'text {i}')), f'file {i}: links, size')
+        for i, fd in enumerate(open_files):
+            os.pwrite(fd, b'TEXT', 0)
+            os.ftruncate(fd, 4)
+        for i, fd in enumerate(open_files):
+            equal(os.pread(fd, 100, 0), b'TEXT', f'file {i}: written')
+            equal(os.fstat(fd).st_size, 4, f'file {i}: cut')
+            os.close(fd)
+        for i in range(0, n, 5):
+            equal(v.read(f'{("build", "doc", "include")[i % 3]}/f{i}'), f'new {i}'.encode(),
+                  f'file {i}: what replaced it')
+        wait_for(lambda: not os.listdir(f'{v.scratch}/work'), 'nothing is left in scratch')
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def what_a_killed_daemon_kept_open_is_cleared():
+    with view(mount=False) as v:
+        mount_with_limit(v, 64)
+        os.mkdir(v.path('build'))
+        held = []
+        for i in range(200):
+            v.write(f'build/f{i}', 'x')
+            held.append(os.open(v.path(f'build/f{i}'), os.O_RDONLY))
+            os.unlink(v.path(f'build/f{i}'))
+        true(os.listdir(f'{v.scratch}/work'), 'names in scratch')
+        v.kill()
+        for fd in held:
+            os.close(fd)
+        run(['umount', '-l', v.mnt] if os.geteuid() == 0 else ['fusermount3', '-uz', v.mnt])
+        v.mount()
+        equal(os.listdir(f'{v.scratch}/work'), [], 'names in scratch after a crash')
 
 
 def open_maps_hold_no_descriptors():
@@ -148,6 +209,7 @@ def long_names_and_deep_paths():
         subprocess.run(['rm', '-r', v.path('build/deeper-and')], check=True)
 
 
-main(sixty_four_descriptors_are_enough, open_maps_hold_no_descriptors,
+main(sixty_four_descriptors_are_enough, thousands_of_open_files_are_unlinked,
+     what_a_killed_daemon_kept_open_is_cleared, open_maps_hold_no_descriptors,
      making_and_removing_leaks_nothing, descriptors_for_writing_go_soon, forgotten_nodes_are_freed,
      long_names_and_deep_paths)
