@@ -108,6 +108,25 @@ static int publish_link(const json_t *record, const char *scratch, int dir_fd)
 	return symlinkat(to.buf, dir_fd, name.buf) < 0 ? -errno : 0;
 }
 
+/*
+ * The lock file keeps its length, filled up with blanks, and so its place on the disk: a view can
+ * be mounted again when the disk is full.
+ */
+static int overwrite(int lock_fd, const char *text)
+{
+	cleanup_strbuf struct strbuf sb = STRBUF_INIT;
+	struct stat st;
+
+	if (fstat(lock_fd, &st) < 0 || lseek(lock_fd, 0, SEEK_SET) < 0)
+		return -errno;
+	if (st.st_size > RECORD_MAX_BYTES && ftruncate(lock_fd, 0) < 0)
+		return -errno;
+	strbuf_adds(&sb, text);
+	while (!strbuf_failed(&sb) && (off_t)sb.len < st.st_size && sb.len < RECORD_MAX_BYTES)
+		strbuf_addc(&sb, ' ');
+	return strbuf_failed(&sb) ? -ENOMEM : fd_write_all(lock_fd, sb.buf, sb.len);
+}
+
 int record_publish(const json_t *record, int lock_fd, const char *scratch, int dir_fd)
 {
 	cleanup_free char *text = json_dumps(record, JSON_INDENT(2));
@@ -115,9 +134,7 @@ int record_publish(const json_t *record, int lock_fd, const char *scratch, int d
 
 	if (!text)
 		return -ENOMEM;
-	if (ftruncate(lock_fd, 0) < 0 || lseek(lock_fd, 0, SEEK_SET) < 0)
-		return -errno;
-	r = fd_write_all(lock_fd, text, strlen(text));
+	r = overwrite(lock_fd, text);
 	if (r < 0)
 		return r;
 	r = publish_link(record, scratch, dir_fd);
@@ -130,13 +147,15 @@ void record_withdraw(const json_t *record, int lock_fd)
 {
 	cleanup_strbuf struct strbuf at = STRBUF_INIT;
 	const char *mountpoint = json_get_text(record, "mountpoint");
+	int r;
 
 	if (json_is_true(json_object_get(record, "made_mountpoint")) && mountpoint)
 		(void)rmdir(mountpoint); /* stays if somebody put something in it */
 	if (link_path(json_integer_value(json_object_get(record, "device")), &at) == 0)
 		(void)unlink(at.buf); /* there may be none */
-	if (lock_fd >= 0 && ftruncate(lock_fd, 0) < 0)
-		log_debug("cli", "the record stays in the lock file: %s", strerror(errno));
+	r = lock_fd < 0 ? 0 : overwrite(lock_fd, "{}");
+	if (r < 0)
+		log_debug("cli", "the record stays in the lock file: %s", strerror(-r));
 }
 
 json_t *record_read(const char *path)

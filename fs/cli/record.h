@@ -42,7 +42,7 @@ void record_remove_dir(void);
  */
 int record_publish(const json_t *record, int lock_fd, const char *scratch, int dir_fd);
 
-/** record_withdraw - the view is gone: empty the lock file (@lock_fd, or -1), remove the link, and
+/** record_withdraw - the view is gone: blank the lock file (@lock_fd, or -1), remove the link, and
  * the mountpoint too if the record says that we made it and it is empty */
 void record_withdraw(const json_t *record, int lock_fd);
 

@@ -277,7 +277,11 @@ class View:
         if self.daemon.poll() is not None:
             raise AssertionError(
                 f'{self.mount_argv()}: exit status {self.daemon.returncode}, expected a mount')
-        return is_mounted(self.mnt) and os.path.isdir(self.mnt)
+        try:
+            os.statvfs(self.mnt)  # never cached: what a dead daemon left fails
+        except OSError:
+            return False
+        return is_mounted(self.mnt)  # not the bare directory, after that was cleared away
 
     def umount(self):
         """`specfs umount`, then wait until the daemon is gone; its exit status must be 0."""
