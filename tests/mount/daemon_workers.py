@@ -6,6 +6,7 @@ waits, in the first one's daemon.
 """
 import json
 import os
+import shutil
 import signal
 import threading
 import time
@@ -14,6 +15,7 @@ from mounted import View, equal, main, read_file, true
 
 FILES = 6  # fewer than threads
 QUICK_SEC = 10
+LIMIT_SEC = 60
 
 
 def waiting_readers(v):
@@ -32,13 +34,18 @@ def waiting_readers(v):
 def others_are_served():
     tree = {f'file-{i}': f'{i}\n' * 1000 for i in range(FILES)}
     with View(tree, use_git=False) as below:
-        with View({'README': ''}, opts=['-l', below.mnt], use_git=False) as v:
+        with View({'own/old': ''}, opts=['-l', below.mnt], use_git=False) as v:
+            # made anew it is scratch's alone: nothing in it is looked for in a layer, whatever the
+            # kernel has dropped meanwhile
+            shutil.rmtree(v.path('own'))
             os.mkdir(v.path('own'))
             v.write('own/here', 'yes')
             for i in range(FILES):
                 os.stat(v.path(f'file-{i}'))
             true(json.loads(v.read('.specfs/status'))['threads'] > FILES, 'there are more threads')
             below.daemon.send_signal(signal.SIGSTOP)
+            end = threading.Timer(LIMIT_SEC, below.daemon.send_signal, [signal.SIGCONT])
+            end.start()
             try:
                 readers, got = waiting_readers(v)
                 start = time.monotonic()
@@ -49,6 +56,7 @@ def others_are_served():
                 equal(got, {}, 'files read from a daemon that stands still')
                 true(took < QUICK_SEC, f'others waited {took:.1f} s')
             finally:
+                end.cancel()
                 below.daemon.send_signal(signal.SIGCONT)
             for reader in readers:
                 reader.join()
