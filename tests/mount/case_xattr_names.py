@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Extended attributes and ACLs at each place: as natively, and kept by a copy-up where they can be."""
+"""Extended attributes and ACLs at each place: as natively, and kept by a copy-up if they can be."""
 import ctypes
 import errno
 import os
