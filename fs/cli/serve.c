@@ -39,12 +39,15 @@ static void remove_scratch(const char *scratch)
 {
 	cleanup_fd int fd = open(scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_fd int lock = fd < 0 ? -1 : openat(fd, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
 
 	if (fd < 0 || (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0))
 		return;
 	/* each only if it is there and empty: what was written stays */
 	(void)unlinkat(fd, "upper", AT_REMOVEDIR);
 	(void)unlinkat(fd, "work", AT_REMOVEDIR);
+	if (fstatat(fd, "numbers", &st, AT_SYMLINK_NOFOLLOW) == 0 && !st.st_size)
+		(void)unlinkat(fd, "numbers", 0);
 	(void)unlinkat(fd, "lock", 0);
 	(void)rmdir(scratch);
 }

@@ -39,8 +39,8 @@ def facts_as_json():
         equal([o['pid']], w.daemons(), 'pid')
         equal(o['log'], w.path('scr', 'log'), 'log')
         true('mounted' in read_file(o['log']).decode(), 'the log is written')
-        equal(sorted(os.listdir(w.path('scr'))), ['control', 'lock', 'log', 'upper', 'work'],
-              'scratch')
+        equal(sorted(os.listdir(w.path('scr'))),
+              ['control', 'lock', 'log', 'numbers', 'upper', 'work'], 'scratch')
         equal(json.loads(read_file(w.path('scr', 'lock'))), o, 'the lock file tells the same')
 
 
