@@ -53,7 +53,7 @@ static bool loses_access(const struct server *srv, const struct node *n,
 	       (c->mode & (S_IRUSR | S_IWUSR)) != (S_IRUSR | S_IWUSR);
 }
 
-/* What is asked at each write and exec is answered from what is known of the mode. */
+/* What the node and its descriptors know of the mode. */
 static void note_mode(struct server *srv, struct node *n, const struct attr_change *c)
 {
 	cleanup_handle struct handle *h = NULL;

@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
 from daemontree import PLACES, SPEC, view  # noqa: E402
-from mounted import Skip, equal, fails, main, need_program, true  # noqa: E402
+from mounted import Skip, equal, fails, main, need_program, run, true  # noqa: E402
 
 
 def user_attributes_are_kept():
@@ -167,6 +167,13 @@ def capabilities_are_kept_and_go_with_a_write():
                               stderr=subprocess.PIPE).returncode:
                 raise Skip('capabilities cannot be set here')
             true(os.getxattr(path, 'security.capability'), f'{place}: capability')
+            with open(path, 'a') as f:
+                f.write('more')
+            fails(errno.ENODATA, os.getxattr, path, 'security.capability')
+            # what nobody can execute has one all the same, and comes to have the right
+            os.chmod(path, 0o644)
+            run(['setcap', 'cap_net_raw+ep', path])
+            true(os.getxattr(path, 'security.capability'), f'{place}: without execution')
             with open(path, 'a') as f:
                 f.write('more')
             fails(errno.ENODATA, os.getxattr, path, 'security.capability')
