@@ -19,7 +19,11 @@
 #include "base/strv.h"
 #include "layer/layer.h"
 
-enum { FILE_MAX = 4 << 20, DIRS_MAX = 4096 };
+enum {
+	FILE_MAX = 4 << 20,
+	DIRS_MAX = 4096,
+	STRIDE = 16, /* levels that one look-up from an open directory goes down */
+};
 
 /* One file of patterns. */
 struct source {
@@ -30,6 +34,7 @@ struct source {
 
 /* A directory of the working tree. */
 struct dir {
+	struct dir *parent; /* NULL: the working tree itself */
 	struct source file; /* its .gitignore */
 	uint64_t checked;   /* generation for which @ignored holds; 0: none */
 	bool ignored;
@@ -184,9 +189,9 @@ static void refresh(struct ignorefiles *f, struct source *s, int dir_fd, const c
 	if (S_ISREG(now.st.st_mode) && fd_read_file(dir_fd, path, FILE_MAX, &text) == 0 &&
 	    parse(text.buf, &s->patterns) < 0)
 		strv_clear(&s->patterns);
+	f->generation += s->loaded; /* nothing was decided by a file that was not known */
 	s->loaded = true;
 	s->seen = now;
-	f->generation++;
 }
 
 static void refresh_outer(struct ignorefiles *f, struct outer *o)
@@ -195,10 +200,51 @@ static void refresh_outer(struct ignorefiles *f, struct outer *o)
 		refresh(f, &o->file, o->dir_fd, o->name);
 }
 
-/* The entry of directory @path, its file fresh; NULL without memory. */
-static struct dir *dir_get(struct ignorefiles *f, const char *path, size_t len)
+/*
+ * A walk down to a path. Every now and then the directory that it has come to is opened, so that
+ * the cost of a step, and the length of what is looked up, do not grow with the depth.
+ */
+struct walk {
+	int base_fd; /* -1: the working tree has no such directory */
+	bool own;
+	size_t base_len; /* how much of the path leads there */
+	unsigned steps;	 /* below it */
+};
+
+static void walk_end(struct walk *w)
+{
+	if (w->own && w->base_fd >= 0)
+		close(w->base_fd);
+}
+
+#define cleanup_walk CLEANUP(walk_end)
+
+/* @path: the next directory down. Returns what of it is looked up from w->base_fd. */
+static const char *walk_to(struct walk *w, const char *path)
+{
+	const char *rest = path + w->base_len + (w->base_len > 0);
+
+	if (++w->steps < STRIDE)
+		return rest;
+	if (w->base_fd >= 0) {
+		int fd = openat(w->base_fd, rest, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		walk_end(w);
+		w->base_fd = fd;
+		w->own = true;
+	}
+	w->base_len = strlen(path);
+	w->steps = 0;
+	return path + w->base_len;
+}
+
+/* The entry of directory @path in @parent, its file fresh; NULL without memory. */
+static struct dir *dir_get(struct ignorefiles *f, struct walk *w, struct dir *parent,
+			   const char *path)
 {
 	cleanup_strbuf struct strbuf file = STRBUF_INIT;
+	const char *rest = walk_to(w, path);
+	size_t len = strlen(path);
 	struct dir *d;
 
 	HASH_FIND(hh, f->dirs, path, len, d);
@@ -206,30 +252,27 @@ static struct dir *dir_get(struct ignorefiles *f, const char *path, size_t len)
 		d = calloc(1, sizeof(*d) + len + 1);
 		if (!d)
 			return NULL;
+		d->parent = parent;
 		memcpy(d->path, path, len);
 		HASH_ADD_KEYPTR(hh, f->dirs, d->path, len, d);
 	}
-	if (path_join(&file, d->path, ".gitignore") < 0)
+	if (path_join(&file, rest, ".gitignore") < 0)
 		return NULL;
-	refresh(f, &d->file, f->root_fd, file.buf);
+	refresh(f, &d->file, w->base_fd, file.buf);
 	return d;
 }
 
 /* What the files say of @path itself, its parents not considered: the nearest one decides. */
-static bool decide(struct ignorefiles *f, const char *path, bool is_dir)
+static bool decide(struct ignorefiles *f, const struct dir *parent, const char *path, bool is_dir)
 {
-	size_t len = strlen(path);
 	enum glob_match m;
 
-	while (len) {
-		struct dir *d;
-		size_t skip;
+	for (const struct dir *d = parent; d; d = d->parent) {
+		size_t len = strlen(d->path);
 
-		for (len--; len && path[len] != '/'; len--)
-			;
-		skip = len ? len + 1 : 0;
-		HASH_FIND(hh, f->dirs, path, len, d);
-		m = d ? glob_match_list(&d->file.patterns, path + skip, is_dir) : GLOB_NONE;
+		if (!d->file.patterns.n)
+			continue;
+		m = glob_match_list(&d->file.patterns, path + len + (len > 0), is_dir);
 		if (m != GLOB_NONE)
 			return m == GLOB_MATCH;
 	}
@@ -242,6 +285,8 @@ static bool decide(struct ignorefiles *f, const char *path, bool is_dir)
 bool ignorefiles_cover(struct ignorefiles *f, const char *path, bool is_dir)
 {
 	cleanup_free char *prefix = strdup(path);
+	cleanup_walk struct walk w = { .base_fd = f->root_fd };
+	struct dir *parent;
 
 	if (!prefix)
 		return false;
@@ -249,21 +294,24 @@ bool ignorefiles_cover(struct ignorefiles *f, const char *path, bool is_dir)
 		drop_dirs(f);
 	refresh_outer(f, &f->exclude);
 	refresh_outer(f, &f->global);
-	if (!dir_get(f, "", 0))
+	parent = dir_get(f, &w, NULL, "");
+	if (!parent)
 		return false;
 	for (char *slash = strchr(prefix, '/'); slash; slash = strchr(slash + 1, '/')) {
-		struct dir *d = dir_get(f, prefix, (size_t)(slash - prefix));
+		struct dir *d;
 
+		*slash = '\0';
+		d = dir_get(f, &w, parent, prefix);
 		if (!d)
 			return false;
 		if (d->checked != f->generation) {
-			*slash = '\0';
-			d->ignored = decide(f, prefix, true);
+			d->ignored = decide(f, parent, prefix, true);
 			d->checked = f->generation;
-			*slash = '/';
 		}
+		*slash = '/';
 		if (d->ignored)
 			return true; /* nothing below an ignored directory is looked at again */
+		parent = d;
 	}
-	return decide(f, path, is_dir);
+	return decide(f, parent, path, is_dir);
 }

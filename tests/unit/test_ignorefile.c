@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What gitignore files say, without any repository. */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -58,10 +59,58 @@ static void nearest_file_decides(void **state)
 	free(tmp);
 }
 
+/* "d/d/.../d/" of so many levels and @name in it; valid until the next call */
+static const char *at_depth(unsigned levels, const char *name)
+{
+	static char path[400];
+
+	*path = '\0';
+	while (levels--)
+		(void)strcat(path, "d/");
+	return strcat(path, name);
+}
+
+static void make_at_depth(const char *root, unsigned levels, const char *name)
+{
+	tree_make(root, at_depth(levels, name), NULL);
+}
+
+static void files_count_at_any_depth(void **state)
+{
+	char *tmp = tree_tmp();
+	struct ignorefiles *f = NULL;
+
+	(void)state;
+	make_at_depth(tmp, 20, ".gitignore=*.o\n");
+	make_at_depth(tmp, 37, ".gitignore=!keep.o\nout/\n");
+	make_at_depth(tmp, 60, "x=");
+	assert_int_equal(ignorefiles_new(tmp, NULL, NULL, &f), 0);
+	for (unsigned round = 0; round < 2; round++) {
+		assert_false(ignorefiles_cover(f, at_depth(19, "a.o"), false));
+		assert_true(ignorefiles_cover(f, at_depth(20, "a.o"), false));
+		assert_true(ignorefiles_cover(f, at_depth(36, "keep.o"), false));
+		assert_false(ignorefiles_cover(f, at_depth(60, "keep.o"), false));
+		assert_true(ignorefiles_cover(f, at_depth(60, "a.o"), false));
+		assert_true(ignorefiles_cover(f, at_depth(60, "out"), true));
+		assert_true(ignorefiles_cover(f, at_depth(60, "out/none/x"), false));
+		/* directories that only a view has */
+		assert_true(ignorefiles_cover(f, at_depth(80, "a.o"), false));
+		assert_false(ignorefiles_cover(f, at_depth(80, "keep.o"), false));
+	}
+	make_at_depth(tmp, 60, ".gitignore=!*.o\n");
+	assert_false(ignorefiles_cover(f, at_depth(60, "a.o"), false));
+	make_at_depth(tmp, 60, ".gitignore=\n");
+	assert_true(ignorefiles_cover(f, at_depth(60, "a.o"), false));
+	ignorefiles_free(f);
+	tree_remove(tmp);
+	free(tmp);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nearest_file_decides),
+		cmocka_unit_test(files_count_at_any_depth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
