@@ -152,6 +152,9 @@ static int examine(int root_fd, const struct profile *p, struct diag *d, struct 
 		c.rule = rule;
 		if (rule->kind == RULE_MAP)
 			r = count_rule(&c);
+		if (r < 0)
+			r = diag_add(d, r, NULL, 0, "'%s' can't be read: %s", rule->from,
+				     strerror(-r));
 	}
 	if (r < 0)
 		return r;
