@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "ops/attr.h"
 #include "ops/entry.h"
 #include "ops/hidden.h"
@@ -236,9 +237,11 @@ static int sync_parts(const struct place *p)
 
 		if (part < 0)
 			continue;
-		fd = openat(part, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd < 0 || fsync(fd) < 0)
-			ret = errno == EINVAL || errno == EROFS ? ret : -errno;
+		fd = fd_reopen(part, O_RDONLY | O_DIRECTORY);
+		if (fd < 0)
+			ret = fd;
+		else if (fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
+			ret = -errno;
 	}
 	return ret;
 }
