@@ -99,18 +99,20 @@ static bool has_hide_list(const struct gather *g)
 	return false;
 }
 
-/* Open a part for reading. The modes of scratch's own directories are the view's, not ours. */
+/*
+ * Open a part for reading: not by the name ".", for who may read a directory need not be allowed to
+ * search it. The modes of scratch's own directories are the view's, not ours.
+ */
 static int open_part(const struct gather *g, unsigned i)
 {
-	int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	int flags = O_RDONLY | O_DIRECTORY;
 	struct openup open;
-	int fd = openat(g->dir->fd[i], ".", flags);
+	int fd = fd_reopen(g->dir->fd[i], flags);
 
-	if (fd >= 0 || errno != EACCES || g->st->layers[i].kind != LAYER_SCRATCH)
-		return fd < 0 ? -errno : fd;
+	if (fd != -EACCES || g->st->layers[i].kind != LAYER_SCRATCH)
+		return fd;
 	openup_begin(g->dir->fd[i], OPENUP_READ, &open);
-	fd = openat(g->dir->fd[i], ".", flags);
-	fd = fd < 0 ? -errno : fd;
+	fd = fd_reopen(g->dir->fd[i], flags);
 	openup_end(&open);
 	return fd;
 }
