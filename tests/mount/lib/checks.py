@@ -56,6 +56,12 @@ def wait_for(condition, what, limit_sec=LIMIT_SEC):
         pause = min(pause * 2, 0.1)
 
 
+def unmount(path):
+    """`umount`; whoever looks at all mounts there are, as df does, keeps each one for a moment."""
+    wait_for(lambda: subprocess.run(['umount', path], stderr=subprocess.DEVNULL,
+                                    check=False).returncode == 0, f'umount {path}')
+
+
 class Problems:
     """Collects many differences, so that one run shows all of them."""
     def __init__(self):

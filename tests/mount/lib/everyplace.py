@@ -26,7 +26,7 @@ import stat
 import sys
 import traceback
 
-from checks import Skip, equal, read_file, run, true
+from checks import Skip, equal, read_file, run, true, unmount
 from loopfs import LoopFs
 from mounted import View, make_tree
 
@@ -127,7 +127,7 @@ class PlacesView(View):
                           (os.path.join(self.tmp, 'over'), ['-t', 'tmpfs', 'none'])):
             os.makedirs(at)
             run(['mount', *words, at])
-            self.at_end.callback(run, ['umount', at])
+            self.at_end.callback(unmount, at)
 
     def _setup(self):
         if sys.argv[1:] == ['apart']:
