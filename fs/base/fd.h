@@ -43,6 +43,16 @@ int fd_open_parent(int root_fd, const char *path, const char **ret_name);
 /** fd_reopen - open again, with @flags, the file that @fd (O_PATH or not) refers to */
 int fd_reopen(int fd, int flags);
 
+/**
+ * fd_get_xattr - an extended attribute of @name in @dir_fd (O_PATH or not), no symlink followed
+ *
+ * Returns its length, or a negative errno.
+ */
+ssize_t fd_get_xattr(int dir_fd, const char *name, const char *attr, void *buf, size_t size);
+
+/** fd_list_xattr - the names of its extended attributes, each with its NUL; as fd_get_xattr() */
+ssize_t fd_list_xattr(int dir_fd, const char *name, char *buf, size_t size);
+
 /** fd_proc_path - the /proc path of a descriptor, for calls that take none; @buf of 32 bytes */
 const char *fd_proc_path(int fd, char buf[32]);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Marks in scratch: see mark.h. They are reached through /proc/self/fd, since the xattr calls take
- * no directory descriptor; lgetxattr does not follow the last component.
- */
+/* Marks in scratch: see mark.h. They are set through /proc/self/fd, which takes any descriptor. */
 #include "layer/mark.h"
 
 #include <errno.h>
@@ -15,14 +12,7 @@
 
 #include "base/fd.h"
 
-enum { MARK_PATH_MAX = 32 + 256, MARK_LIST_MAX = 1024 };
-
-/* The /proc path of @name in @dir_fd. */
-static const char *mark_path(int dir_fd, const char *name, char buf[MARK_PATH_MAX])
-{
-	snprintf(buf, MARK_PATH_MAX, "/proc/self/fd/%d/%s", dir_fd, name);
-	return buf;
-}
+enum { MARK_LIST_MAX = 1024 };
 
 /* Does a list of names hold @name? */
 static bool list_has(const char *list, ssize_t n, const char *name)
@@ -35,9 +25,7 @@ static bool list_has(const char *list, ssize_t n, const char *name)
 
 static bool has_mark(int dir_fd, const char *name, const char *mark)
 {
-	char path[MARK_PATH_MAX];
-
-	return lgetxattr(mark_path(dir_fd, name, path), mark, NULL, 0) >= 0;
+	return fd_get_xattr(dir_fd, name, mark, NULL, 0) >= 0;
 }
 
 bool mark_is_whiteout(int dir_fd, const char *name, const struct object *o)
@@ -48,16 +36,15 @@ bool mark_is_whiteout(int dir_fd, const char *name, const struct object *o)
 
 void mark_read_dir(int dir_fd, const char *name, bool *ret_opaque, bool *ret_implied)
 {
-	char path[MARK_PATH_MAX];
 	char list[MARK_LIST_MAX];
-	ssize_t n = llistxattr(mark_path(dir_fd, name, path), list, sizeof(list));
+	ssize_t n = fd_list_xattr(dir_fd, name, list, sizeof(list));
 
 	*ret_opaque = false;
 	*ret_implied = false;
 	if (n > 0) {
 		*ret_opaque = list_has(list, n, MARK_OPAQUE);
 		*ret_implied = list_has(list, n, MARK_IMPLIED);
-	} else if (n < 0 && errno == ERANGE) {
+	} else if (n == -ERANGE) {
 		*ret_opaque = has_mark(dir_fd, name, MARK_OPAQUE);
 		*ret_implied = has_mark(dir_fd, name, MARK_IMPLIED);
 	}
@@ -65,9 +52,8 @@ void mark_read_dir(int dir_fd, const char *name, bool *ret_opaque, bool *ret_imp
 
 uint64_t mark_read_ino(int dir_fd, const char *name)
 {
-	char path[MARK_PATH_MAX];
 	char text[24];
-	ssize_t n = lgetxattr(mark_path(dir_fd, name, path), MARK_INO, text, sizeof(text) - 1);
+	ssize_t n = fd_get_xattr(dir_fd, name, MARK_INO, text, sizeof(text) - 1);
 
 	if (n <= 0)
 		return 0;

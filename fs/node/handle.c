@@ -288,8 +288,8 @@ int handle_install(struct slots *s, struct node *n, enum handle_kind kind, int f
 		n->handles[kind] = h;
 		list_add(&s->lru, h);
 		s->n_open++;
-		s->n_writing += kind == HANDLE_WRITE;
-		if (kind == HANDLE_WRITE)
+		/* with others it is awake, or sleeps for a time */
+		if (kind == HANDLE_WRITE && !s->n_writing++)
 			pthread_cond_signal(&s->aging);
 	}
 	use(s, h);

@@ -241,6 +241,18 @@ static void drop_if_copied(struct server *srv, const struct side *s, const struc
 	handle_drop(srv->slots, s->n, HANDLE_PATH);
 }
 
+/* What the new name shows. A file that scratch had and has is seen at once: nothing lies higher. */
+static int look_again(struct renaming *rn, struct found *ret)
+{
+	struct side *b = &rn->to;
+
+	if (!rn->from.f.layer && !S_ISDIR(rn->from.f.obj.st.st_mode) &&
+	    place_child(&b->place, b->name, ret) == 0 && !ret->layer &&
+	    object_same(&ret->obj, &rn->from.f.obj))
+		return 0;
+	return stack_lookup(&rn->srv->view->stack, b->path, ret);
+}
+
 /* The layers have been changed: let the table follow. */
 static int follow(struct renaming *rn, const struct handle *kept)
 {
@@ -250,7 +262,7 @@ static int follow(struct renaming *rn, const struct handle *kept)
 	enum orphan orphan =
 		b->exists ? edit_outcome(kept, b->f.obj.st.st_nlink + rn->parked) : ORPHAN_OWN;
 	struct found now;
-	int r = stack_lookup(&srv->view->stack, b->path, &now);
+	int r = look_again(rn, &now);
 
 	if (r < 0 || !same_type(&a->f, &now)) {
 		/* somebody took it away again underneath */

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/xattr.h>
 
 #include "base/fd.h"
 #include "base/path.h"
@@ -140,10 +139,8 @@ void place_close(struct place *p)
 mode_t place_new_mode(const struct place *p, mode_t mode, mode_t mask)
 {
 	int fd = p->found.virtual ? -1 : p->parts.fd[p->found.layer];
-	char path[32];
 
-	if (mask && fd >= 0 &&
-	    getxattr(fd_proc_path(fd, path), "system.posix_acl_default", NULL, 0) > 0)
+	if (mask && fd >= 0 && fd_get_xattr(fd, ".", "system.posix_acl_default", NULL, 0) > 0)
 		return mode;
 	return mode & ~mask;
 }

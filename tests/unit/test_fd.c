@@ -4,9 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -235,6 +240,61 @@ static void copies_exactly_the_size_asked_for(void **state)
 	}
 }
 
+/* 0 if what the calls say of "plain" and "link" is right. */
+static int check_xattrs(int dir)
+{
+	char buf[64] = "";
+	bool has = fd_get_xattr(dir, "plain", "user.test", buf, sizeof(buf)) == 5 &&
+		   !memcmp(buf, "value", 5) &&
+		   fd_get_xattr(dir, "plain", "user.test", NULL, 0) == 5 &&
+		   fd_list_xattr(dir, "plain", buf, sizeof(buf)) == sizeof("user.test") &&
+		   !strcmp(buf, "user.test");
+	bool lacks = fd_get_xattr(dir, "plain", "user.none", NULL, 0) == -ENODATA &&
+		     fd_get_xattr(dir, "none", "user.test", NULL, 0) == -ENOENT &&
+		     fd_get_xattr(dir, "plain", "user.test", buf, 1) == -ERANGE &&
+		     fd_list_xattr(dir, "plain", buf, 1) == -ERANGE &&
+		     fd_list_xattr(dir, "dir", buf, sizeof(buf)) == 0 &&
+		     fd_get_xattr(dir, "link", "user.test", NULL, 0) < 0;
+
+	return has && lacks ? 0 : 1;
+}
+
+/* The same in a process whose kernel knows no calls with a directory descriptor. */
+static int check_xattrs_of_old(int dir)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 464, 0, 2),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 465, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+	pid_t pid = fork();
+	int status = -1;
+
+	if (!pid) {
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+			_exit(2);
+		_exit(check_xattrs(dir));
+	}
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void reads_xattrs_at_a_directory(void **state)
+{
+	struct fix *f = *state;
+	int fd = openat(f->fd, "plain", O_RDWR | O_CLOEXEC);
+	int r = fsetxattr(fd, "user.test", "value", 5, 0);
+
+	close(fd);
+	if (r < 0)
+		skip();
+	assert_int_equal(check_xattrs_of_old(f->fd), 0);
+	assert_int_equal(check_xattrs(f->fd), 0);
+}
+
 static void copies_xattrs_but_some(void **state)
 {
 	struct fix *f = *state;
@@ -267,6 +327,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(removes_only_what_nobody_works_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(copies_data_with_its_holes, setup, teardown),
 		cmocka_unit_test_setup_teardown(copies_exactly_the_size_asked_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(reads_xattrs_at_a_directory, setup, teardown),
 		cmocka_unit_test_setup_teardown(copies_xattrs_but_some, setup, teardown),
 	};
 
