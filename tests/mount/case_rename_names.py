@@ -11,17 +11,22 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 from checks import run
 from everyplace import everywhere, planted
 from mounted import equal, fails, main, true
+from native import state
 from private import as_asked
 
 NOREPLACE = 1
+EXCHANGE = 2
+
+
+def renameat2(old, new, flags):
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.renameat2(-100, os.fsencode(old), -100, os.fsencode(new), flags):
+        e = ctypes.get_errno()
+        raise OSError(e, os.strerror(e))
 
 
 def rename_to_free(old, new):
-    """renameat2(RENAME_NOREPLACE)."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.renameat2(-100, os.fsencode(old), -100, os.fsencode(new), NOREPLACE):
-        e = ctypes.get_errno()
-        raise OSError(e, os.strerror(e))
+    renameat2(old, new, NOREPLACE)
 
 
 def a_directory_moves_with_all_that_it_shows(p):
@@ -80,6 +85,24 @@ def only_a_free_name_is_taken_when_asked(p):
     run(['rm', '-r', p('md')])
     rename_to_free(p('td2'), p('md'))
     equal(p.names('md'), ['1', '2', '3', 'sub'], 'a directory over a deleted one')
+
+
+def two_names_are_swapped(p):
+    """Files, directories, links, of one layer or of two; and back again."""
+    p.write('new', 'new')
+    before = state(p())
+    pairs = [('new', 't.txt'), ('t.txt', 'both.txt'), ('t.txt', 'td'), ('td', 'md'), ('tdl', 't.txt'),
+             ('md', 'empty')]
+    for a, b in pairs:
+        was = os.lstat(p(a)).st_mode, os.lstat(p(b)).st_mode
+        renameat2(p(a), p(b), EXCHANGE)
+        equal((os.lstat(p(b)).st_mode, os.lstat(p(a)).st_mode), was, f'types of {a} and {b}')
+    equal(p.read('both.txt'), b'new', 'what was swapped twice')
+    for a, b in reversed(pairs):
+        renameat2(p(b), p(a), EXCHANGE)
+    equal(state(p()), before, 'back again')
+    fails(errno.ENOENT, renameat2, p('new'), p('nothing'), EXCHANGE)
+    fails(errno.EINVAL, renameat2, p('td'), p('td/sub'), EXCHANGE)
 
 
 @planted(lambda p: os.mkdir(f'{p.trunk}/bare'))
@@ -167,6 +190,7 @@ def what_was_renamed_and_removed_does_not_return(p):
 as_asked()
 main(*everywhere(a_directory_moves_with_all_that_it_shows, a_new_directory_moves_with_its_children,
                  a_tool_is_replaced_as_updaters_do, only_a_free_name_is_taken_when_asked,
+                 two_names_are_swapped,
                  an_empty_directory_is_replaced, what_is_not_empty_is_not_replaced,
                  a_mapped_temporary_file_takes_the_name, symlinks_are_replaced_not_followed,
                  a_file_is_written_after_it_was_renamed,

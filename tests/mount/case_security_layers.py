@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 
 from checks import read_file, run, write_file
 from everyplace import SPEC, everywhere
-from mounted import View, equal, main, true
+from mounted import View, equal, fails, main, true
 from private import as_asked
 
 RACE_SEC = 3
@@ -148,6 +148,8 @@ def nothing_changes_where_a_rule_forbids_it():
         before = exact(v.root)
         fail_alike(try_all(v, ('doc', 'include', 'third_party/c/spec_cpp/include')),
                    ('EROFS', 'ENOENT', 'EPERM'))
+        for call in (os.link, os.rename):
+            fails(errno.EROFS, call, v.path('doc/t.txt'), v.path('ignored/alias'))
         done = try_all(v, ('ignored', ))
         true('done' in done.values(), f'elsewhere things can be done: {done}')
         v.umount()
