@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Files that lose their last name while they may be open. A descriptor keeps such a file alive;
- * when too many are needed, a name in the workdir does, which goes when the kernel forgets the node.
+ * when too many are needed, a name in the workdir does: it goes when the kernel forgets the node.
  */
 #ifndef SPECFS_OPS_PARK_H
 #define SPECFS_OPS_PARK_H

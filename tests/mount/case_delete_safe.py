@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 
 from checks import need_program, read_file, run
 from everyplace import SPEC, edits_trunk, everywhere
-from loopfs import LoopFs
+from loopfs import LoopFs, fill_blocks, until_full
 from mounted import View, commit_all, equal, main, make_tree, true
 from private import as_asked
 
@@ -32,21 +32,8 @@ NAMES = ('ignored/t', 'ignored/d/t', 'include/t', 'include/both', 'include/d/t',
 def fill(at):
     """Use up all numbers of files of a file system, and all its blocks."""
     os.mkdir(f'{at}/full')
-
-    def until_full(step):
-        number = 0
-        try:
-            while True:
-                step(number)
-                number += 1
-        except OSError as e:
-            equal(e.errno, errno.ENOSPC, 'why there is no more')
-
     until_full(lambda number: os.close(os.open(f'{at}/full/{number}', os.O_CREAT)))
-    fd = os.open(f'{at}/full/0', os.O_WRONLY)
-    for size in (1 << 20, 4096, 1):
-        until_full(lambda number: os.write(fd, b'x' * size))
-    os.close(fd)
+    fill_blocks(f'{at}/full/0')
 
 
 def seen(v):

@@ -1,31 +1,11 @@
 # SPDX-License-Identifier: MIT
 """A disk that is full: the view can be unmounted, mounted again, and emptied through the mount."""
-import errno
 import os
 
-from loopfs import LoopFs
+from loopfs import LoopFs, fill_blocks, until_full
 from mounted import View, equal, main, make_tree, wait_for
 
 FILES = {'a': 'text of a\n', 'd/b': 'text of b\n'}
-
-
-def fill(path):
-    with open(path, 'wb', buffering=0) as f:
-        for size in (1 << 20, 4096, 1):
-            try:
-                while True:
-                    f.write(b'f' * size)
-            except OSError as e:
-                equal(e.errno, errno.ENOSPC, 'errno of a write to a full disk')
-
-
-def fill_names(top):
-    """Until a name finds no place, either."""
-    try:
-        for i in range(100000):
-            os.mkdir(os.path.join(top, f'{i:0200}'))
-    except OSError as e:
-        equal(e.errno, errno.ENOSPC, 'errno of a directory on a full disk')
 
 
 def a_view_is_mounted_on_a_full_disk():
@@ -36,8 +16,9 @@ def a_view_is_mounted_on_a_full_disk():
             v.scratch = f'{at}/scratch'
             v.mount()
             os.mkdir(v.path('names'))
-            fill(v.path('full'))
-            fill_names(v.path('names'))
+            fill_blocks(v.path('full'))
+            # until a name finds no place, either
+            until_full(lambda i: os.mkdir(v.path(f'names/{i:0200}')))
             for end in (v.umount, v.kill):
                 end()
                 v.mount()

@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
 from daemontree import PLACES, TREE, view  # noqa: E402
-from loopfs import LoopFs  # noqa: E402
+from loopfs import LoopFs, fill_blocks  # noqa: E402
 from mounted import (View, commit_all, equal, fails, main, make_tree, read_file,  # noqa: E402
                      true, wait_for)
 from private import as_asked  # noqa: E402
@@ -50,7 +50,7 @@ def a_full_layer_is_told_early():
                     m[5 * MB:6 * MB] = b'x' * MB
                 true(v.read(f'{place}/big')[5 * MB:6 * MB] == b'x' * MB, f'{place}: map')
                 os.unlink(v.path(f'{place}/big'))
-            fill(v)
+            fill_blocks(v.path('build/fill'))
             for name, text in old.items():
                 write_until_full(v.path(name))
                 true(v.read(name).startswith(text), f'{name}: what it was is still there')
@@ -62,16 +62,6 @@ def a_full_layer_is_told_early():
                 equal(v.read(name), text, f'{name} once there is space')
             v.umount()
         equal(read_file(f'{root}/include/t.h'), b'trunk t\n', 'the trunk file')
-
-
-def fill(v):
-    with open(v.path('build/fill'), 'wb', buffering=0) as f:
-        for size in (MB, 4096):
-            try:
-                while True:
-                    f.write(b'f' * size)
-            except OSError as e:
-                equal(e.errno, errno.ENOSPC, 'errno of a write to a full layer')
 
 
 def write_until_full(path):

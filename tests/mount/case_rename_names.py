@@ -91,8 +91,8 @@ def two_names_are_swapped(p):
     """Files, directories, links, of one layer or of two; and back again."""
     p.write('new', 'new')
     before = state(p())
-    pairs = [('new', 't.txt'), ('t.txt', 'both.txt'), ('t.txt', 'td'), ('td', 'md'), ('tdl', 't.txt'),
-             ('md', 'empty')]
+    pairs = [('new', 't.txt'), ('t.txt', 'both.txt'), ('t.txt', 'td'), ('td', 'md'),
+             ('tdl', 't.txt'), ('md', 'empty')]
     for a, b in pairs:
         was = os.lstat(p(a)).st_mode, os.lstat(p(b)).st_mode
         renameat2(p(a), p(b), EXCHANGE)

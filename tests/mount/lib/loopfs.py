@@ -5,12 +5,13 @@
 
 Root only; skips where there is no way.
 """
+import errno
 import os
 import shutil
 import subprocess
 import tempfile
 
-from checks import Skip, need_program, run
+from checks import Skip, equal, need_program, run
 from mounted import temp_base
 
 MAKE = {
@@ -18,6 +19,24 @@ MAKE = {
     'xfs': ['mkfs.xfs', '-q', '-f'],
     'btrfs': ['mkfs.btrfs', '-q', '-f'],
 }
+
+
+def until_full(step):
+    """Call step(0), step(1), ... until the file system has no room for one more."""
+    number = 0
+    try:
+        while True:
+            step(number)
+            number += 1
+    except OSError as e:
+        equal(e.errno, errno.ENOSPC, 'why there is no more')
+
+
+def fill_blocks(path):
+    """Let a file take all blocks that its file system has left."""
+    with open(path, 'wb', buffering=0) as f:
+        for size in (1 << 20, 4096, 1):
+            until_full(lambda number: f.write(b'f' * size))
 
 
 class LoopFs:
