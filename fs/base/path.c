@@ -125,3 +125,19 @@ int path_relative(const char *from, const char *to, struct strbuf *ret)
 	strbuf_adds(ret, to);
 	return strbuf_failed(ret);
 }
+
+void path_unescape(char *path)
+{
+	char *out = path;
+
+	for (char *s = path; *s; s++) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
+		    s[3] >= '0' && s[3] <= '7') {
+			*out++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+			s += 3;
+		} else {
+			*out++ = *s;
+		}
+	}
+	*out = '\0';
+}

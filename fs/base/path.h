@@ -50,4 +50,8 @@ int path_join(struct strbuf *ret, const char *dir, const char *name);
  */
 int path_relative(const char *from, const char *to, struct strbuf *ret);
 
+/** path_unescape - undo in place how the mount table writes a path: "\040" and its like become the
+ * byte. Source: proc(5), /proc/[pid]/mountinfo */
+void path_unescape(char *path);
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "layer/candidate.h"
+#include "layer/redirect.h"
 #include "layer/stack.h"
 
 const char *stack_virtual_content(const struct stack *st, const struct found *f)
@@ -97,6 +98,8 @@ int stack_readlink(const struct stack *st, const char *path, const struct found 
 
 	if (!S_ISLNK(f->obj.st.st_mode))
 		return -EINVAL;
+	if (f->virtual && !f->layer)
+		return redirect_link(st->redirects, path, ret) ? strbuf_failed(ret) : -ENOENT;
 	if (f->virtual) {
 		r = candidate_link_target(l, path, &target);
 		return r < 0 ? r : relative_from(path, target.buf, ret);

@@ -2,7 +2,7 @@
 /*
  * Marks in scratch: extended attributes "user.specfs.*" on ordinary objects. A whiteout is an empty
  * regular file of mode 01600 that carries one, so that only such files cost a getxattr.
- * Source: specfs(1), SCRATCH.
+ * Source: specfs-scratch(7), WHAT IS IN IT.
  */
 #ifndef SPECFS_LAYER_MARK_H
 #define SPECFS_LAYER_MARK_H

@@ -140,6 +140,9 @@ int change_rename(struct view *v, const char *from, const struct found *from_f, 
 
 	if (r < 0)
 		return r;
+	/* a mount of a directory below would stay with what is left behind */
+	if (redirect_holds(v->redirects, from) || redirect_holds(v->redirects, to))
+		return -EBUSY;
 	if (!strcmp(from, to) || (to_f && is_same(from_f, to_f)))
 		return 0;
 	if (flags == RENAME_EXCHANGE)

@@ -169,6 +169,13 @@ static int existing_by_rule(const struct view *v, const char *path, const struct
 	return by_rule(v, w, dest, f->layer, true, "", ret);
 }
 
+/* A mount or a symlink that leads out of the view stands there. */
+static int refuse_redirected(int r, struct route *ret)
+{
+	(void)settle(ret, DEST_DENY, 0, false, "it is redirected, or a directory in it is");
+	return r;
+}
+
 int route_existing(struct view *v, const char *path, const struct found *f, enum route_op op,
 		   struct route *ret)
 {
@@ -182,7 +189,13 @@ int route_existing(struct view *v, const char *path, const struct found *f, enum
 		.is_link = S_ISLNK(f->obj.st.st_mode),
 	};
 	int map;
-	int r = built_in(v, &facts, scratch || generated, scratch,
+	int r;
+
+	if (op == ROUTE_REMOVE && redirect_holds(v->redirects, path))
+		return refuse_redirected(-EBUSY, ret);
+	if (f->virtual && scratch)
+		return refuse_redirected(-EPERM, ret);
+	r = built_in(v, &facts, scratch || generated, scratch,
 			 generated ? "the view makes it" : "scratch has it already", ret);
 
 	if (r <= 0)

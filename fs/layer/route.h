@@ -38,7 +38,8 @@ struct route {
  * installation supplies goes to scratch. What lies below a graft is edited in place but removed in
  * scratch only.
  *
- * Returns 0, or -EROFS (deny; @ret->rule names the rule).
+ * Returns 0, -EROFS (deny; @ret->rule names the rule); for what is redirected, and directories
+ * above it, -EBUSY (removal) and -EPERM (the symlink's attributes).
  */
 int route_existing(struct view *v, const char *path, const struct found *f, enum route_op op,
 		   struct route *ret);

@@ -17,6 +17,7 @@
 #include "layer/kept.h"
 #include "layer/listing.h"
 #include "layer/mark.h"
+#include "layer/redirect.h"
 
 void stack_init(struct stack *st)
 {
@@ -348,6 +349,23 @@ static int search_run(struct search *s, const struct dirset *dir, uint64_t layer
 	return 0;
 }
 
+/* Is a symlink shown at @path in place of scratch's directory, whatever is there? */
+static bool take_redirect(const struct stack *st, const char *path, struct found *ret)
+{
+	cleanup_strbuf struct strbuf text = STRBUF_INIT;
+
+	if (!redirect_link(st->redirects, path, &text))
+		return false;
+	*ret = (struct found){ .virtual = true, .obj.st = st->root_st };
+	ret->obj.st.st_mode = S_IFLNK | 0777;
+	ret->obj.st.st_size = (off_t)text.len;
+	ret->obj.st.st_nlink = 1;
+	ret->obj.st.st_blocks = 0;
+	ret->st = ret->obj.st;
+	ret->st.st_ino = inomap_place(st->inos, path);
+	return true;
+}
+
 static int child_in(const struct stack *st, const struct dirset *dir, const char *name,
 		    uint64_t layers, struct found *ret)
 {
@@ -360,6 +378,8 @@ static int child_in(const struct stack *st, const struct dirset *dir, const char
 		return r;
 	if (strlen(name) > NAME_MAX)
 		return -ENAMETOOLONG;
+	if (layers & 1 && take_redirect(st, path.buf, ret))
+		return 0;
 	s.path = path.buf;
 	r = search_run(&s, dir, layers);
 	if (!r)

@@ -19,6 +19,7 @@
 
 struct hijacks;
 struct kept;
+struct redirects;
 
 enum { STACK_MAX = 64 };        /* layers: one bit each in a set */
 
@@ -34,6 +35,7 @@ struct stack {
 	struct inomap *inos;
 	struct hijacks *hijacks;        /* what is known of the trunk's packages */
 	struct kept *kept;              /* numbers that specializations keep, or NULL */
+	const struct redirects *redirects; /* borrowed: symlinks in place of directories; or NULL */
 };
 
 /* An object of the view. */

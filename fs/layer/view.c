@@ -372,6 +372,10 @@ int view_open(const struct view_options *o, struct diag *d, struct view **ret)
 					     strerror(-r));
 	clear_lists(v);
 	v->n_recovered += exchange_recover(v);
+	r = v->scratch ? redirects_new(v->scratch, &v->redirects) : 0;
+	if (r < 0)
+		return r;
+	v->stack.redirects = v->redirects;
 	*ret = steal_ptr(&v);
 	return 0;
 }
@@ -381,6 +385,7 @@ void view_free(struct view *v)
 	if (!v)
 		return;
 	stack_clear(&v->stack);
+	redirects_free(v->redirects);
 	workdir_free(v->work);
 	ignore_free(v->ignore);
 	ruleset_free(v->rules);

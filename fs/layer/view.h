@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "base/diag.h"
+#include "layer/redirect.h"
 #include "layer/route.h"
 #include "layer/stack.h"
 #include "layer/workdir.h"
@@ -39,6 +40,7 @@ struct view {
 	struct ignore *ignore; /* what git ignores; NULL without a repository */
 	struct workdir *work;  /* interim names on scratch's file system; NULL without
 					 * scratch */
+	struct redirects *redirects; /* directories out of the mount; NULL without scratch */
 	bool readonly;
 	bool scratch_all;
 	bool write_owner;
