@@ -30,6 +30,11 @@ _specfs_mountpoints()
 	"$1" list 2>/dev/null | sed -n '2,$s/  .*//p'
 }
 
+_specfs_redirected()
+{
+	"$1" redirect list "$2" 2>/dev/null | sed -n '2,$s/  .*//p'
+}
+
 _specfs()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
@@ -51,6 +56,12 @@ _specfs()
 		compopt -o nospace
 	elif [[ $cur == -* ]]; then
 		words=$(_specfs_options "$program" "$command")
+	elif [[ $command == redirect && $COMP_CWORD -eq 2 ]]; then
+		words='add list remove'
+	elif [[ $command == redirect && $COMP_CWORD -eq 3 ]]; then
+		words=$(_specfs_mountpoints "$program")
+	elif [[ $command == redirect && ${COMP_WORDS[2]} == remove ]]; then
+		words=$(_specfs_redirected "$program" "${COMP_WORDS[3]}")
 	elif [[ $command == umount || $command == status || $command == sync ]]; then
 		words=$(_specfs_mountpoints "$program")
 	fi

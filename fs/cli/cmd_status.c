@@ -8,6 +8,7 @@
 #include "cli/look.h"
 #include "cli/place.h"
 #include "cli/probe.h"
+#include "cli/redirects.h"
 #include "cli/report.h"
 
 enum { STATUS_LIMIT_MS = 10000 };
@@ -82,6 +83,20 @@ static int add_daemon_facts(const char *at, struct diag *d, json_t *o)
 	return json_object_update(o, facts) ? -ENOMEM : 0;
 }
 
+/* A directory that is empty and there for its redirect only is no change. */
+static void drop_redirected(const json_t *redirects, json_t *changes)
+{
+	for (size_t i = json_array_size(changes); i-- > 0;) {
+		const json_t *c = json_array_get(changes, i);
+		const json_t *files = json_object_get(c, "files");
+		const char *path = json_get_text(c, "path");
+
+		if (path && json_is_integer(files) && !json_integer_value(files) &&
+		    redirects_find(redirects, path))
+			(void)json_array_remove(changes, i); /* it is there */
+	}
+}
+
 static int add_differences(const struct serving *s, bool all, struct diag *d, json_t *o)
 {
 	cleanup_view struct view *v = NULL;
@@ -91,6 +106,7 @@ static int add_differences(const struct serving *s, bool all, struct diag *d, js
 	r |= json_object_set_new(o, "specializations", specs);
 	r = r ? -ENOMEM : look_open_record(s->record, d, &v);
 	r = r < 0 ? r : differ_scratch(v, all, changes);
+	drop_redirected(json_object_get(o, "redirects"), changes);
 	r = r < 0 ? r : differ_specializations(v, specs);
 	if (r != -EACCES)
 		return r;
@@ -154,6 +170,24 @@ static void print_layers(const json_t *layers)
 			printf(": ");
 			print_text(path);
 		}
+		printf("\n");
+	}
+}
+
+/* "redirected  build: bind, /scratch/upper/build" */
+static void print_redirects(const json_t *list)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *o = json_array_get(list, i);
+		const char *dir = json_get_text(o, "dir");
+		const char *why_not = json_get_text(o, "why_not");
+		const char *form = json_get_text(o, "form");
+
+		printf("  %-10s ", i ? "" : "redirected");
+		print_text(dir ? dir : "?");
+		printf(": %s", why_not ? "no, " : form ? form : "?");
+		if (why_not)
+			print_text(why_not);
 		printf("\n");
 	}
 }
@@ -269,6 +303,7 @@ static void tell_text(const json_t *o)
 						  : json_get_text(cache, "mode"));
 	print_numbers("", cache);
 	print_numbers("requests", json_object_get(o, "requests"));
+	print_redirects(json_object_get(o, "redirects"));
 	print_layers(json_object_get(o, "layers"));
 	print_sums("changes in scratch", json_object_get(o, "changes"), changes);
 	print_items(json_object_get(o, "changes"), root);

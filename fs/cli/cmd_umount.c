@@ -8,6 +8,7 @@
 #include "cli/detach.h"
 #include "cli/place.h"
 #include "cli/process.h"
+#include "cli/redirects.h"
 #include "cli/report.h"
 
 enum {
@@ -54,22 +55,22 @@ static const struct mount_entry *find_view(const struct mount_table *t, const ch
 	return NULL;
 }
 
-static int tell_busy(const struct mount_entry *m)
+static int tell_busy(const char *at)
 {
 	cleanup_strbuf struct strbuf users = STRBUF_INIT;
-	unsigned n = process_list_users(m->at, &users);
+	unsigned n = process_list_users(at, &users);
 
 	if (!n)
 		return fault("'%s' is in use, by something that cannot be seen from here; "
-			     "'specfs umount --lazy' takes it out of sight", m->at);
+			     "'specfs umount --lazy' takes it out of sight", at);
 	return fault("'%s' is in use by process%s %s; 'specfs umount --lazy' takes it out of sight",
-		     m->at, n > 1 ? "es" : "", users.buf);
+		     at, n > 1 ? "es" : "", users.buf);
 }
 
 static int tell_failure(const struct mount_entry *m, int r)
 {
 	if (r == -EBUSY)
-		return tell_busy(m);
+		return tell_busy(m->at);
 	if (r == -EPERM)
 		return fault("'%s' was mounted by user %u, only that user and root may unmount it",
 			     m->at, (unsigned)m->user);
@@ -102,9 +103,9 @@ static int wait_daemon(const struct mount_entry *m, const struct serving *s)
  * Who looks through /proc (lsof, another umount) holds each open file for a moment: a mount that
  * nobody is seen to use is free soon.
  */
-static int detach_patiently(const struct mount_entry *m, bool lazy)
+static int detach_patiently(const struct mount_entry *m)
 {
-	int r = detach(m->at, lazy);
+	int r = detach(m->at, false);
 
 	for (unsigned i = 0; r == -EBUSY && i < BUSY_TRIES; i++) {
 		struct timespec pause = { .tv_nsec = BUSY_PAUSE_MS * 1000000L };
@@ -113,8 +114,27 @@ static int detach_patiently(const struct mount_entry *m, bool lazy)
 		if (process_list_users(m->at, &users))
 			break;
 		(void)nanosleep(&pause, NULL); /* cut short by a signal: then we try sooner */
-		r = detach(m->at, lazy);
+		r = detach(m->at, false);
 	}
+	return r;
+}
+
+/* What is redirected is mounted in the view and holds it. All goes, or nothing. Returns an exit
+ * status after telling, or an errno to be told. */
+static int detach_with_redirects(const struct mount_entry *m, const struct serving *s)
+{
+	cleanup_strv struct strv undone = STRV_INIT;
+	cleanup_strbuf struct strbuf busy = STRBUF_INIT;
+	const char *scratch = json_get_text(s->record, "scratch");
+	int r = scratch ? redirects_undo(m->at, scratch, &undone, &busy) : 0;
+
+	if (r == -EBUSY && busy.len)
+		return tell_busy(busy.buf);
+	if (r < 0)
+		return r;
+	r = detach_patiently(m);
+	if (r < 0)
+		redirects_redo(m->at, scratch, &undone);
 	return r;
 }
 
@@ -131,9 +151,9 @@ static int take_down(const struct mount_entry *m, bool lazy)
 				     "not end", m->at, (long)s.pid);
 		return r < 0 ? tell_failure(m, r) : EXIT_OK;
 	}
-	r = detach_patiently(m, lazy);
-	if (r < 0)
-		return tell_failure(m, r);
+	r = lazy ? detach(m->at, true) : detach_with_redirects(m, &s);
+	if (r)
+		return r < 0 ? tell_failure(m, r) : r;
 	return lazy || !s.pid ? EXIT_OK : wait_daemon(m, &s);
 }
 

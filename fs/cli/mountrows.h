@@ -37,6 +37,9 @@
 	{ "write", 0, OPTION_STRING, "owner",                                                      \
 	  .help = "with -l: change files where they are, make new ones in the highest layer",      \
 	  MOUNT_FIELD(write) },                                                                    \
+	{ "redirect", 0, OPTION_STRING, "auto|bind|symlink|none", .fallback = "auto",              \
+	  .help = "how the profile's [redirect] directories leave the mount, see redirect",        \
+	  MOUNT_FIELD(redirect) },                                                                 \
 	{ "allow_other", 0, OPTION_FLAG, .help = "let other users in", MOUNT_FIELD(allow_other) }, \
 	{ "allow_root", 0, OPTION_FLAG, .help = "let root in", MOUNT_FIELD(allow_root) },          \
 	{ "noexec", 0, OPTION_FLAG, .help = "run no program from the view", MOUNT_FIELD(noexec) }, \

@@ -9,25 +9,10 @@
 #include <sys/stat.h>
 
 #include "base/fd.h"
+#include "base/path.h"
+#include "layer/bind.h"
 
 enum { TABLE_MAX_BYTES = 64 << 20, LINKS_MAX = 40 };
-
-/* "\040" and its like become the byte, in place. */
-static void unescape(char *s)
-{
-	char *out = s;
-
-	for (; *s; s++) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
-		    s[3] >= '0' && s[3] <= '7') {
-			*out++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-			s += 3;
-		} else {
-			*out++ = *s;
-		}
-	}
-	*out = '\0';
-}
 
 static uid_t user_of(const char *super_options)
 {
@@ -70,19 +55,22 @@ static int parse_line(char *line, struct mount_entry *ret)
 	if (!super)
 		return -EINVAL;
 	*super++ = '\0';
-	unescape(f[4]);
-	unescape(source);
+	path_unescape(f[3]);
+	path_unescape(f[4]);
+	path_unescape(source);
 	m.user = user_of(super);
 	m.at = strdup(f[4]);
+	m.root = strdup(f[3]);
 	m.source = strdup(source);
 	m.type = strdup(type);
 	*ret = m;
-	return m.at && m.source && m.type ? 0 : -ENOMEM;
+	return m.at && m.root && m.source && m.type ? 0 : -ENOMEM;
 }
 
 static void entry_clear(struct mount_entry *m)
 {
 	free(m->at);
+	free(m->root);
 	free(m->source);
 	free(m->type);
 }
@@ -159,13 +147,23 @@ const char *abs_below(const char *path, const char *dir)
 	return path[len] ? path + len + 1 : path + len;
 }
 
+/* Is it a redirected directory of one of the views? */
+static bool is_redirect(const struct mount_table *t, const struct mount_entry *m)
+{
+	for (size_t i = 0; i < t->n && strstr(m->root, "/upper/"); i++)
+		if (mount_is_view(&t->v[i]) && bind_is_of_view(m->at, m->root, t->v[i].at))
+			return true;
+	return false;
+}
+
 const struct mount_entry *mount_around(const struct mount_table *t, const char *path)
 {
 	const struct mount_entry *best = NULL;
 
 	for (size_t i = 0; i < t->n; i++)
 		if (abs_below(path, t->v[i].at) &&
-		    (!best || strlen(t->v[i].at) >= strlen(best->at)))
+		    (!best || strlen(t->v[i].at) >= strlen(best->at)) &&
+		    !is_redirect(t, &t->v[i]))
 			best = &t->v[i];
 	return best;
 }

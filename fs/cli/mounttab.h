@@ -15,6 +15,7 @@
 
 struct mount_entry {
 	char *at;               /* where it is mounted */
+	char *root;             /* which directory of its file system */
 	char *source;
 	char *type;
 	unsigned major, minor;  /* its device; of a FUSE mount minor is the connection's number */
@@ -46,7 +47,8 @@ bool mount_is_view(const struct mount_entry *m);
 /** mount_at - what is mounted exactly at absolute path @path, topmost, or NULL */
 const struct mount_entry *mount_at(const struct mount_table *t, const char *path);
 
-/** mount_around - the mount that @path lies in (or is), or NULL */
+/** mount_around - the mount that @path lies in (or is), or NULL; a redirected directory of a view
+ * counts as the view */
 const struct mount_entry *mount_around(const struct mount_table *t, const char *path);
 
 /** abs_below - what is left of absolute @path under absolute @dir: "" if equal, else NULL */

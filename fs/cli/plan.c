@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "cli/place.h"
 #include "cli/report.h"
+#include "layer/bind.h"
 #include "layout/backend.h"
 
 enum { FUSE_CONF_MAX_BYTES = 1 << 20 };
@@ -53,6 +54,30 @@ static int set_cache(const struct mount_args *a, struct session_options *s)
 	return EXIT_OK;
 }
 
+/* Past the mount only who may mount can lead; `specfs run` can in its own namespace. */
+static int set_redirect(const struct mount_args *a, struct session_options *s)
+{
+	static const char *const modes[] = {
+		[REDIRECTS_AUTO] = "auto",
+		[REDIRECTS_BIND] = "bind",
+		[REDIRECTS_SYMLINK] = "symlink",
+		[REDIRECTS_NONE] = "none",
+	};
+
+	for (size_t i = 0; a->redirect && i < ARRAY_SIZE(modes); i++) {
+		if (strcmp(a->redirect, modes[i]))
+			continue;
+		s->redirect = (enum redirect_mode)i;
+		if (s->redirect != REDIRECTS_BIND || a->over_root || bind_may())
+			return EXIT_OK;
+		return fault("mount option 'redirect=bind' is for who may mount: root, or anybody "
+			     "with 'specfs run'");
+	}
+	return a->redirect ? fault("mount option 'redirect': '%s' is none of auto, bind, symlink, "
+				   "none", a->redirect)
+			   : EXIT_OK;
+}
+
 static bool users_may_allow_other(void)
 {
 	cleanup_strbuf struct strbuf sb = STRBUF_INIT;
@@ -73,6 +98,7 @@ static bool users_may_allow_other(void)
 static int set_session(const struct mount_args *a, struct plan *p)
 {
 	struct session_options *s = &p->session;
+	int r;
 
 	s->readonly = a->readonly;
 	s->allow_other = a->allow_other;
@@ -95,7 +121,8 @@ static int set_session(const struct mount_args *a, struct plan *p)
 	if (a->write && !a->overlays.n)
 		return fault("mount option 'write=owner' is for views with -l DIR; without, the "
 			     "profile's rules decide");
-	return set_cache(a, s);
+	r = set_redirect(a, s);
+	return r ? r : set_cache(a, s);
 }
 
 static int locate_overlays(const struct mount_table *t, const struct strv *given, struct diag *d,

@@ -25,6 +25,7 @@ struct mount_args {
 	struct strv lists;      /* each -o */
 	const char *cache;
 	const char *write;
+	const char *redirect;
 	bool allow_other;
 	bool allow_root;
 	bool noexec;

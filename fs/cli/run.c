@@ -21,6 +21,7 @@
 #include "cli/handover.h"
 #include "cli/namespace.h"
 #include "cli/process.h"
+#include "cli/redirects.h"
 #include "cli/report.h"
 #include "cli/serve.h"
 
@@ -113,6 +114,7 @@ static int enter_view(const struct run *r)
 		return EXIT_FAULT;
 	if (handover_wait(r->sockets[1]) < 0)
 		return fault("the daemon ended at once; its log is '%s/log'", r->p->scratch.buf);
+	redirects_bind_here(r->p);
 	if (fd_write_all(r->pipe[1], &device, sizeof(device)) < 0)
 		return fault("'specfs run' is gone");
 	return EXIT_OK;

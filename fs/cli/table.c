@@ -7,6 +7,7 @@
 extern const struct command cmd_backends;
 extern const struct command cmd_list;
 extern const struct command cmd_mount;
+extern const struct command cmd_redirect;
 extern const struct command cmd_run;
 extern const struct command cmd_status;
 extern const struct command cmd_sync;
@@ -21,6 +22,7 @@ const struct command *const commands[] = {
 	&cmd_status,
 	&cmd_which,
 	&cmd_sync,
+	&cmd_redirect,
 	&cmd_backends,
 	NULL,
 };

@@ -118,6 +118,32 @@ static json_t *caches_json(const struct session *s)
 			 (json_int_t)invalidations(s), "watch", watch_json(s));
 }
 
+static json_t *redirect_json(const struct redirects *rs, const struct redirect *r)
+{
+	cleanup_strbuf struct strbuf place = STRBUF_INIT;
+
+	if (redirect_place(rs, r->dir, &place) < 0)
+		return json_null();
+	return json_pack("{s:o, s:s, s:o, s:o}", "dir", text(r->dir), "form",
+			 redirect_form_name(r->form), "place", text(place.buf), "why_not",
+			 text(r->why_not));
+}
+
+/* Directories that are, or should be, out of the mount. */
+static json_t *redirects_json(const struct view *v)
+{
+	json_t *all = json_array();
+	struct redirect *list = NULL;
+	size_t n = 0;
+
+	if (v->redirects)
+		(void)redirect_list(v->redirects, &list, &n); /* none without memory */
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(all, redirect_json(v->redirects, &list[i]));
+	redirect_list_free(list, n);
+	return all;
+}
+
 static int status(const struct session *s, struct strbuf *ret)
 {
 	const struct view *v = s->view;
@@ -139,6 +165,7 @@ static int status(const struct session *s, struct strbuf *ret)
 	json_object_set_new(j, "threads", json_integer((json_int_t)s->limits.threads));
 	json_object_set_new(j, "transport", json_string(s->io_uring ? "io_uring" : "device"));
 	json_object_set_new(j, "layers", layers_json(&v->stack));
+	json_object_set_new(j, "redirects", redirects_json(v));
 	json_object_set_new(j, "cache", caches_json(s));
 	json_object_set_new(j, "requests", requests_json(s->srv));
 	out = json_dumps(j, JSON_INDENT(2));

@@ -438,6 +438,13 @@ void inval_free(struct inval *i)
 	free(i);
 }
 
+void inval_path(struct inval *i, const char *path)
+{
+	struct refresh r = { .srv = i->srv, .follow = i->follow, .inval = i };
+
+	refresh_path(&r, path);
+}
+
 void inval_stats(struct inval *i, struct inval_stats *ret, struct watch_stats *watch)
 {
 	pthread_mutex_lock(&i->lock);

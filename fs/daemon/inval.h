@@ -52,6 +52,9 @@ void inval_free(struct inval *i);
 /** inval_sync - return when every change of a layer made before the call is visible; 0 or -EIO */
 int inval_sync(struct inval *i);
 
+/** inval_path - what the view shows at @path has changed by a decision of ours: tell the kernel */
+void inval_path(struct inval *i, const char *path);
+
 /** inval_stats - counters; @watch may be NULL */
 void inval_stats(struct inval *i, struct inval_stats *ret, struct watch_stats *watch);
 

@@ -8,22 +8,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
-
-/* The table writes blanks, tabs, newlines and backslashes as "\" and three octal digits. */
-static void unescape(char *s)
-{
-	char *to = s;
-
-	for (; *s; s++) {
-		if (s[0] == '\\' && strspn(s + 1, "01234567") >= 3) {
-			*to++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-			s += 3;
-		} else {
-			*to++ = *s;
-		}
-	}
-	*to = '\0';
-}
+#include "base/path.h"
 
 /* One line: "id parent major:minor root mountpoint ...". False if it is not of that form. */
 static bool parse(char *line, char **ret_at, dev_t *ret_device)
@@ -44,7 +29,7 @@ static bool parse(char *line, char **ret_at, dev_t *ret_device)
 	minor = strtoul(end + 1, &end, 10);
 	if (*end)
 		return false;
-	unescape(field[4]);
+	path_unescape(field[4]);
 	*ret_at = field[4];
 	*ret_device = makedev((unsigned)major, (unsigned)minor);
 	return true;

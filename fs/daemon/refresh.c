@@ -83,11 +83,23 @@ static int look_at(const struct refresh *r, uint64_t dir, const char *name, stru
 
 static void refresh_tree(const struct refresh *r, struct node *dir);
 
+/* Is a redirected directory mounted on this one, or below it? Without its name it would be torn
+ * off, and it is never gone while scratch has it. */
+static bool is_held(const struct refresh *r, const struct node *n)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+
+	return n && n->type == S_IFDIR && redirect_holds_mount(r->srv->view->redirects, "") &&
+	       table_path(r->srv->table, n, &path) == 0 &&
+	       redirect_holds_mount(r->srv->view->redirects, path.buf);
+}
+
 /* Tell the kernel about a name that leads elsewhere than it thinks. */
 static void tell_name(const struct refresh *r, uint64_t dir, const char *name,
 		      const struct outcome *o)
 {
-	inval_entry(r->inval, dir, name);
+	if (!is_held(r, o->child))
+		inval_entry(r->inval, dir, name);
 	inval_listing(r->inval, dir);
 	if (o->child)
 		inval_attr(r->inval, o->child->id);
@@ -178,7 +190,8 @@ static void refresh_dir(const struct refresh *r, struct node *dir)
 		if (i && !strcmp(names.v[i], names.v[i - 1]))
 			continue;
 		if (look_at(r, dir->id, names.v[i], &o) < 0 || !o.same) {
-			inval_entry(r->inval, dir->id, names.v[i]);
+			if (!is_held(r, o.child))
+				inval_entry(r->inval, dir->id, names.v[i]);
 			if (o.child)
 				inval_attr(r->inval, o.child->id);
 		} else {
@@ -401,6 +414,17 @@ void refresh_files(const struct refresh *r)
 		node_unref(below[i]);
 	}
 	free(below);
+}
+
+void refresh_path(const struct refresh *r, const char *path)
+{
+	cleanup_free char *parent = strndup(path, path_parent_len(path));
+	cleanup_strbuf struct strbuf at = STRBUF_INIT;
+	cleanup_node struct node *n = parent ? known_on_the_way(r->srv, parent) : NULL;
+
+	/* a directory that the kernel does not know has no names that it knows */
+	if (n && table_path(r->srv->table, n, &at) == 0 && !strcmp(at.buf, parent))
+		refresh_name(r, n->id, path_base(path), WATCH_NAME);
 }
 
 void refresh_all(const struct refresh *r)

@@ -28,6 +28,9 @@ void refresh_files(const struct refresh *r);
 /** refresh_file - the same for one file; false if it is no more known */
 bool refresh_file(const struct refresh *r, uint64_t id);
 
+/** refresh_path - the name at a view path may lead elsewhere now, or what is below has changed */
+void refresh_path(const struct refresh *r, const char *path);
+
 /** refresh_all - anything may have changed: look through all that the kernel knows */
 void refresh_all(const struct refresh *r);
 

@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "daemon/binder.h"
 #include "daemon/control.h"
 #include "daemon/device.h"
 #include "daemon/inval.h"
 #include "daemon/mounted.h"
+#include "daemon/redirects.h"
 #include "daemon/socket.h"
 #include "daemon/stop.h"
 #include "daemon/uring.h"
@@ -159,18 +161,24 @@ static void config_of(const struct session_options *o, struct server_config *ret
 	};
 }
 
-/* The kernel has said hello: requests are answered from now on. */
-static void tell_ready(void *arg, const struct fuse_conn_info *conn)
+static void tell_ready(struct session *s)
 {
-	struct session *s = arg;
-
-	s->io_uring = s->io_uring && uring_is_on(conn);
 	if (s->ready_fd < 0)
 		return;
 	if (write(s->ready_fd, "", 1) != 1)
 		log_warn("nobody waits for '%s' to be mounted any more", s->mountpoint);
 	close(s->ready_fd);
 	s->ready_fd = -1;
+}
+
+/* The kernel has said hello: requests are answered from now on. Mounting in the view makes some. */
+static void begin_ready(void *arg, const struct fuse_conn_info *conn)
+{
+	struct session *s = arg;
+
+	s->io_uring = s->io_uring && uring_is_on(conn);
+	if (binder_begin(s, tell_ready) < 0)
+		tell_ready(s);
 }
 
 static int content(void *arg, const char *name, struct strbuf *ret)
@@ -215,7 +223,7 @@ static int init(struct session *s, const struct session_options *o)
 	if (r < 0)
 		return r;
 	s->srv->arg = s;
-	s->srv->on_init = tell_ready;
+	s->srv->on_init = begin_ready;
 	s->srv->content = content;
 	s->srv->stale_attr = stale_attr;
 	r = make_fuse(s, o);
@@ -308,6 +316,7 @@ int session_new(struct view *v, const struct session_options *o, struct diag *d,
 	r = init(s, o);
 	if (r < 0)
 		return diag_add(d, r, NULL, 0, "cannot set up the mount: %s", strerror(-r));
+	redirects_prepare(s, o);
 	r = o->mounted_fd < 0 ? mount_here(s, d) : take_over(s, o, d);
 	if (r < 0)
 		return r;
@@ -348,10 +357,12 @@ static void *age(void *arg)
 }
 
 /* A command that came through the control socket. */
-static int command(void *arg, const char *line)
+static int command(void *arg, const char *line, struct diag *d)
 {
 	struct session *s = arg;
 
+	if (!strncmp(line, "redirect ", 9))
+		return redirects_command(s, line + 9, d);
 	if (strcmp(line, "sync") != 0)
 		return -EINVAL;
 	if (s->inval)
@@ -400,6 +411,7 @@ int session_loop(struct session *s, int ready_fd)
 		stop_end(s);
 		return log_err(r, "cannot start a thread");
 	}
+	redirects_log(s);
 	begin_control(s);
 	log_debug("daemon", "%u threads, %zu files", s->limits.threads, s->limits.files);
 	r = loop(s);
@@ -430,10 +442,12 @@ void session_free(struct session *s)
 {
 	if (!s)
 		return;
-	if (s->ready_fd >= 0)
-		close(s->ready_fd);
 	if (s->mounted && is_ours(s))
 		fuse_session_unmount(s->fuse);
+	binder_end(s->binder); /* with the device closed it waits for nobody */
+	if (s->ready_fd >= 0)
+		close(s->ready_fd);
+	redirect_end_all(s->view);
 	inval_free(s->inval);
 	if (s->fuse)
 		fuse_session_destroy(s->fuse);

@@ -18,6 +18,14 @@ enum cache_mode {
 	CACHE_TTL,      /* the kernel caches for ttl_sec */
 };
 
+/* What becomes of the profile's [redirect]; see layer/redirect.h. */
+enum redirect_mode {
+	REDIRECTS_AUTO,         /* bind mounts, else symlinks where git does not see them */
+	REDIRECTS_BIND,
+	REDIRECTS_SYMLINK,
+	REDIRECTS_NONE,
+};
+
 struct session_options {
 	const char *mountpoint;         /* real path of an existing directory */
 	enum cache_mode cache;
@@ -27,6 +35,7 @@ struct session_options {
 	bool allow_root;
 	bool noexec;                    /* no program may be run from the view */
 	bool io_uring;                  /* requests come over io_uring, not by reading the device */
+	enum redirect_mode redirect;
 	unsigned max_threads;           /* 0: chosen from the number of CPUs */
 	bool debug_fuse;                /* libfuse prints every request to stderr */
 	const char *source;             /* first field of the mount table */
@@ -49,15 +58,17 @@ int session_open_device(struct diag *d);
  *
  * The mount exists afterwards, but nobody answers before session_loop(). A mount that was made in
  * another namespace is taken over with its descriptor, @o->mounted_fd; it is not looked for in the
- * mount table and never unmounted by path. Returns 0, -ENOENT or -EACCES (no /dev/fuse, with what
- * to do in @d), -EOPNOTSUPP (no io_uring, likewise), or what mounting gave.
+ * mount table and never unmounted by path, and who made it also makes the bind mounts in it.
+ * Returns 0, -ENOENT or -EACCES (no /dev/fuse, with what to do in @d), -EOPNOTSUPP (no io_uring,
+ * likewise), or what mounting gave.
  */
 int session_new(struct view *v, const struct session_options *o, struct diag *d,
 		struct session **ret);
 
 /**
  * session_loop - answer requests until the mount is gone
- * @ready_fd: gets one byte once requests are answered, then is closed; -1: nobody waits
+ * @ready_fd: gets one byte once requests are answered and directories are redirected, then is
+ *            closed; -1: nobody waits
  *
  * SIGTERM, SIGINT and SIGHUP unmount; with a mount made elsewhere they wait a while for its end.
  * Returns 0, or a negative errno if the session broke.

@@ -11,6 +11,7 @@
 #include "daemon/session.h"
 #include "ops/server.h"
 
+struct binder;
 struct socket_server;
 
 struct session {
@@ -30,6 +31,7 @@ struct session {
 	struct limits limits;
 	struct timespec started;
 	int ready_fd; /* -1 once somebody was told */
+	struct binder *binder; /* mounts redirected directories; NULL without any */
 
 	/* stop.c, while the loop runs */
 	pthread_t main;	   /* in fuse_session_loop_mt() */

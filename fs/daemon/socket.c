@@ -18,7 +18,7 @@
 #include "base/fd.h"
 #include "base/strbuf.h"
 
-enum { LINE_MAX_BYTES = 4096, CLIENT_LIMIT_MS = 5000 };
+enum { LINE_MAX_BYTES = 8192, CLIENT_LIMIT_MS = 5000 };
 
 struct socket_server {
 	int dir_fd;     /* owned */
@@ -74,13 +74,14 @@ static int read_line(int fd, char line[LINE_MAX_BYTES])
 static void answer(struct socket_server *s, int fd)
 {
 	cleanup_strbuf struct strbuf reply = STRBUF_INIT;
+	cleanup_diag struct diag d = DIAG_INIT;
 	char line[LINE_MAX_BYTES];
 	int r = may_command(fd) ? read_line(fd, line) : -EPERM;
 
 	if (!r)
-		r = s->fn(s->arg, line);
+		r = s->fn(s->arg, line, &d);
 	if (r < 0)
-		strbuf_addf(&reply, "error %s\n", strerror(-r));
+		strbuf_addf(&reply, "error %s\n", d.lines.n ? d.lines.v[0] : strerror(-r));
 	else
 		strbuf_adds(&reply, "ok\n");
 	(void)send(fd, reply.buf, reply.len, MSG_NOSIGNAL); /* the client may have gone */

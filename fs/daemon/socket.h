@@ -7,6 +7,8 @@
 #ifndef SPECFS_DAEMON_SOCKET_H
 #define SPECFS_DAEMON_SOCKET_H
 
+#include "base/diag.h"
+
 struct socket_server;
 
 #define SOCKET_NAME "control"
@@ -15,9 +17,9 @@ struct socket_server;
  * socket_command_fn - answer a command
  * @line: without its newline
  *
- * Returns 0 or a negative errno, which the client is told.
+ * Returns 0 or a negative errno; the client is told the first line of @d, or what the errno means.
  */
-typedef int (*socket_command_fn)(void *arg, const char *line);
+typedef int (*socket_command_fn)(void *arg, const char *line, struct diag *d);
 
 /**
  * socket_begin - listen in a directory and answer

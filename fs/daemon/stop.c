@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "daemon/inval.h"
 #include "daemon/mounted.h"
+#include "layer/bind.h"
 
 enum {
 	GRACE_MSEC = 10000, /* for those who still use a mount that was detached */
@@ -88,10 +89,28 @@ static void flush(const struct target *s)
 		log_warn("could not write everything out before unmounting '%s'", s->mountpoint);
 }
 
+/* Mounts in it would hold it. They are of scratch, which needs no daemon: who works there may go on
+ * until it lets go. */
+static void take_down_binds(const struct target *s)
+{
+	cleanup_strv struct strv dirs = STRV_INIT;
+	int r = bind_list(s->mountpoint, &dirs);
+
+	for (size_t i = 0; i < dirs.n && !r; i++)
+		r = bind_undo(s->mountpoint, dirs.v[i], true);
+	if (r < 0)
+		log_warn("cannot unmount what is redirected in '%s': %s", s->mountpoint,
+			 strerror(-r));
+}
+
 static void *take_down(void *arg)
 {
 	cleanup_free struct target *s = arg;
-	int r = unmount(s, false);
+	int r;
+
+	if (mounted_device(s->mountpoint) == s->device)
+		take_down_binds(s);
+	r = unmount(s, false);
 
 	if (!r || r == -ENOENT)
 		return NULL;

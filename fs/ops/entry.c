@@ -129,12 +129,22 @@ static void wait_for(struct node *n)
 	pthread_mutex_unlock(&n->busy);
 }
 
+/* Is it a directory that others use past the mount? */
+static enum redirect_apart find_apart(struct place *p, const char *name, const struct node *n)
+{
+	const struct redirects *rs = p->srv->view->redirects;
+	const char *path = n->type == S_IFDIR && rs ? place_child_path(p, name) : NULL;
+
+	return path ? redirect_is_apart(rs, path) : REDIRECT_APART_NOT;
+}
+
 int entry_enter(struct place *p, const char *name, const struct found *f, bool own,
 		struct node *share, struct fuse_entry_param *ret)
 {
 	cleanup_node struct node *n = NULL;
 	cleanup_node struct node *other = NULL;
 	cleanup_node struct node *lost = NULL;
+	enum redirect_apart apart;
 	struct enter e = {
 		.dir = p->dir,
 		.name = name,
@@ -164,11 +174,12 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 	}
 	if (r < 0)
 		return r;
+	apart = find_apart(p, name, n);
 	/*
 	 * Where its directory is not watched, or it lies elsewhere, nobody tells of its changes;
 	 * nor of those that the mount makes by another name that is another node.
 	 */
-	if ((atomic_load(&p->dir->unwatched) || f->via_link || f->lent ||
+	if ((atomic_load(&p->dir->unwatched) || f->via_link || f->lent || apart ||
 	     is_refused_link(p, name, f)) &&
 	    !atomic_exchange(&n->unwatched, true) && p->srv->on_loose && n->type == S_IFREG)
 		p->srv->on_loose(p->srv->watch_arg, n->id);
@@ -177,6 +188,10 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 	lost = e.lost;
 	settle_lost(p, name, lost);
 	fill(p->srv, n, f, ret);
+	/* one that is covered need not be asked for on the way to what covers it; until it is for
+	 * sure, who goes there has to ask: see await_wanted */
+	if (apart == REDIRECT_APART_NOW && !atomic_load(&p->srv->n_mounting))
+		ret->entry_timeout = ret->attr_timeout = p->srv->config.timeout_sec;
 	return 0;
 }
 

@@ -14,8 +14,11 @@ void op_lookup(fuse_req_t req, fuse_ino_t dir, const char *name)
 {
 	struct server *srv = server_of(req, REQ_LOOKUP);
 	struct fuse_entry_param e = { 0 };
-	int r = entry_lookup(srv, dir, name, &e);
+	int r;
 
+	if (atomic_load_explicit(&srv->n_mounting, memory_order_relaxed))
+		srv->await_wanted(srv->arg, dir, name, fuse_req_ctx(req)->pid);
+	r = entry_lookup(srv, dir, name, &e);
 	reply_entry(srv, req, r, &e);
 }
 

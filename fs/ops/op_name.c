@@ -42,6 +42,15 @@ static int refused(struct place *p, int r, const char *name)
 	return path ? refusal_note(p->srv, r, path, &p->found, ROUTE_CREATE) : r;
 }
 
+static void note_wanted(struct place *p, const char *name)
+{
+	struct server *srv = p->srv;
+	const char *path = srv->on_wanted ? place_child_path(p, name) : NULL;
+
+	if (path && redirect_is_wanted(srv->view->redirects, path))
+		srv->on_wanted(srv->arg, p->dir->id, path);
+}
+
 static int make(struct server *srv, const struct making *m, struct fuse_entry_param *ret)
 {
 	cleanup_place struct place p = PLACE_INIT;
@@ -57,6 +66,8 @@ static int make(struct server *srv, const struct making *m, struct fuse_entry_pa
 		r = entry_enter(&p, m->name, &f, true, NULL, ret);
 	if (!r)
 		place_add_part(srv, p.dir, f.layer);
+	if (!r && S_ISDIR(m->mode))
+		note_wanted(&p, m->name);
 	return r;
 }
 

@@ -78,6 +78,14 @@ struct server {
 	/* a request changed attributes that its reply can't tell; waits for nothing; may be NULL */
 	void (*stale_attr)(void *arg, uint64_t id);
 
+	/* a directory that is to be redirected was made in directory @dir; must not block; may be
+	 * NULL */
+	void (*on_wanted)(void *arg, uint64_t dir, const char *path);
+	/* a name is looked up by thread @who while such directories are being mounted: wait for
+	 * that one, but not for long */
+	void (*await_wanted)(void *arg, uint64_t dir, const char *name, pid_t who);
+	atomic_uint n_mounting; /* how many are: without any, nobody waits */
+
 	/* a directory is about to be read: watch it first; may be NULL */
 	void (*on_dir)(void *arg, struct node *dir, const struct dirset *parts);
 	/* a directory stands for other ones in the layers now: watch none of the old */

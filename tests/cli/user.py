@@ -10,12 +10,19 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'mount', 'lib')]
 
-from checks import Skip, need_namespace, need_program, read_file, run
+from checks import Skip, need_namespace, need_program, read_file, run, wait_for
 from mounted import equal, is_mounted, main, need_fuse, true
 from private import NOBODY, OPEN_DEVICE, run_again_privately
 from workplace import Workplace, kill
 
 TREE = {'a': 'x\n', '.gitignore': '*.o\n'}
+
+
+REDIRECTED = {
+    '.gitignore': 'out/\n/bld\n',
+    '.specfs.ini': ('[profile]\nname = t\n[redirect]\ndirs = out bld\n'
+                    '[write]\n@ignored = scratch\n@any = owner\n'),
+}
 
 
 class UserPlace(Workplace):
@@ -89,6 +96,34 @@ def what_is_saved_to_a_dead_view_fails():
         true(p.returncode != 0, 'a write under the mountpoint fails')
         w.specfs('mount', '-q', w.root, at)
         os.close(below)
+
+
+def symlinks_lead_out_where_git_does_not_see_them():
+    with UserPlace(REDIRECTED) as w:
+        at = w.path('m')
+        w.specfs('mount', '-q', '-s', w.path('s'), w.root, at)
+        equal(as_user_sees(w, at), {'bld': 'symlink', 'out': 'no'}, 'by default')
+        [why] = [o['why_not'] for o in w.json('redirect', 'list', at) if o['dir'] == 'out']
+        true('.gitignore' in why and 'redirect=symlink' in why, f'why not: {why!r}')
+        run(w.as_user + ['sh', '-ec', f'cd {at}; echo x > bld/x; mkdir out; test -d out'])
+        equal(read_file(w.path('s', 'upper/bld/x')), b'x\n', 'in scratch')
+        equal(run(w.as_user + ['git', '-C', at, 'status', '--porcelain']).stdout, '', 'git status')
+        w.specfs('redirect', 'add', at, 'out')
+        w.specfs('redirect', 'remove', at, 'bld')
+        equal(as_user_sees(w, at), {'out': 'symlink'}, 'changed')
+        run(w.as_user + ['sh', '-ec', f'cd {at}; test -d bld -a ! -L bld -a -L out; cat bld/x'])
+        w.fault('redirect', 'add', '--form', 'bind', at, 'bld', has='may mount')
+        run(w.as_user + ['fusermount3', '-u', at])
+        wait_for(lambda: not w.daemons(), 'the daemon ends')
+        equal(sorted(os.listdir(w.path('s', 'upper'))), ['bld', 'out'], 'what is left')
+        w.specfs('mount', '-q', '-s', w.path('s'), '-o', 'redirect=symlink', w.root, at)
+        equal(as_user_sees(w, at), {'bld': 'symlink', 'out': 'symlink'}, 'where it is asked for')
+        w.specfs('umount', at)
+        w.fault('mount', '-o', 'redirect=bind', w.root, at, has=["'redirect=bind'", 'specfs run'])
+
+
+def as_user_sees(w, at):
+    return {o['dir']: o['state'] for o in w.json('redirect', 'list', at)}
 
 
 def options_that_need_root_are_told():
@@ -168,6 +203,7 @@ def scratch_is_for_its_owner():
 
 run_again_privately(OPEN_DEVICE)
 main(mount_look_unmount, a_dead_one_is_cleared_away_and_recovered,
-     what_is_saved_to_a_dead_view_fails, options_that_need_root_are_told,
+     what_is_saved_to_a_dead_view_fails, symlinks_lead_out_where_git_does_not_see_them,
+     options_that_need_root_are_told,
      a_device_that_is_closed_to_users_is_told, a_missing_mount_table_is_told,
      what_may_not_be_written_is_told, the_view_of_another_user, scratch_is_for_its_owner)

@@ -7,6 +7,7 @@
 PRINT_OPTIONS is the built program that prints the tables. The manual's lists stand between lines
 `.\\" begin options COMMAND` (or `list`) and `.\\" end`; --update writes them there.
 """
+import glob
 import os
 import re
 import shutil
@@ -55,7 +56,8 @@ def check_form():
     if not shutil.which('mandoc'):
         print('mandoc is not installed: the form of the manual is not checked')
         return []
-    p = subprocess.run(['mandoc', '-T', 'lint', '-W', 'warning', MANUAL],
+    pages = sorted(glob.glob(os.path.join(os.path.dirname(MANUAL), '*.[1-9]')))
+    p = subprocess.run(['mandoc', '-T', 'lint', '-W', 'warning', *pages],
                        check=False,
                        capture_output=True,
                        text=True)

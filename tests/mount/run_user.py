@@ -54,6 +54,18 @@ def who_stays_behind_keeps_the_view():
         equal(read_file(os.path.join(v.tmp, 'late')), b'mthreads', 'what it saw')
 
 
+def what_is_there_is_redirected():
+    with Place('flagtree-mini', 'mthreads', user=True) as v:
+        v.see('sh', '-ec', 'mkdir build; echo 1 > build/x')
+        p = v.see('sh', '-ec', 'stat -c %d . build; echo 2 > build/y; cat build/x')
+        root, build, text = p.stdout.split()
+        equal((root != build, text), (True, '1'), 'in the next run')
+        p = v.see(v.bin, 'redirect', 'list')
+        equal(p.stdout.split()[3:5], ['build', 'bind'], 'list, from inside')
+        equal(v.see('ls', 'build').stdout.split(), ['x', 'y'], 'what is kept')
+        v.nothing_is_left()
+
+
 def a_closed_device_is_told():
     if not os.environ.get('SPECFS_TEST_PRIVATE'):
         raise Skip('only root can close it, and only where nobody else uses it')
@@ -106,4 +118,4 @@ def without_user_namespaces(call):
 
 run_again_privately(OPEN_DEVICE)
 main(the_view_is_at_root_itself, writes_and_git_work, who_stays_behind_keeps_the_view,
-     a_closed_device_is_told, user_namespaces_that_are_off_are_told)
+     what_is_there_is_redirected, a_closed_device_is_told, user_namespaces_that_are_off_are_told)
