@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -15,7 +16,10 @@
 #include "layer/hide.h"
 #include "layer/workdir.h"
 
-enum { BASE_MAX = 16 << 20 };
+enum {
+	BASE_MAX = 16 << 20,
+	HASH_MAX = 64 << 20, /* half a second; nobody merges what is bigger by lines */
+};
 
 static pthread_mutex_t base_lock = PTHREAD_MUTEX_INITIALIZER; /* one writer of any list */
 
@@ -49,7 +53,7 @@ static int other_lines(char *text, const char *rel, struct strv *ret)
 	return 0;
 }
 
-/* Put the new list together. */
+/* Put the new list together; *@id may be empty. */
 static int with_line(char *old, const char *rel, const char *id, struct strbuf *ret)
 {
 	cleanup_strbuf struct strbuf line = STRBUF_INIT;
@@ -57,7 +61,7 @@ static int with_line(char *old, const char *rel, const char *id, struct strbuf *
 
 	strbuf_addf(&line, "%s\t%s", rel, id);
 	if (strbuf_failed(&line) < 0 || other_lines(old, rel, &lines) < 0 ||
-	    strv_add(&lines, line.buf) < 0)
+	    (*id && strv_add(&lines, line.buf) < 0))
 		return -ENOMEM;
 	strv_sort(&lines);
 	for (size_t i = 0; i < lines.n; i++)
@@ -72,6 +76,8 @@ static int replace_list(int dir, const char *rel, const char *id)
 	char tmp[WORKDIR_NAME_MAX];
 	int r = fd_read_file(dir, BASE_FILE, BASE_MAX, &old);
 
+	if (r == -ENOENT && !*id)
+		return 0; /* no line to take out */
 	if (r == -ENOENT)
 		r = 0;
 	if (!r)
@@ -88,12 +94,17 @@ int base_record(const struct layer *l, const char *path, int trunk_fd)
 	cleanup_fd int dir = -1;
 	char id[GIT_OID_HEXSZ + 1];
 	const char *rel;
+	struct stat st;
 	int r;
 
 	if (!l->rule || rule_place(l->rule, path, &rel) != RULE_INSIDE || !*rel ||
 	    strpbrk(rel, "\n\t"))
 		return 0;
-	r = blob_id(trunk_fd, id);
+	r = fstat(trunk_fd, &st) < 0 ? -errno : 0;
+	if (!r && st.st_size > HASH_MAX)
+		*id = '\0';
+	else if (!r)
+		r = blob_id(trunk_fd, id);
 	if (r < 0)
 		return r;
 	dir = fd_open_beneath(l->base_fd, l->dir, O_PATH | O_DIRECTORY, 0);

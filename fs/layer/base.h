@@ -12,7 +12,8 @@
  * base_record - note that the file at view path @path of spec layer @l comes from @trunk_fd's data
  *
  * The list is replaced at once. Returns 0, also for a name that no line can hold, or a negative
- * errno; the old list is whole then. thread-safe
+ * errno; the old list is whole then. A file of more than 64 MiB has no line, for hashing would keep
+ * the writer waiting. thread-safe
  */
 int base_record(const struct layer *l, const char *path, int trunk_fd);
 

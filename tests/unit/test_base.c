@@ -47,6 +47,29 @@ static void lines_are_sorted_and_replaced(void **state)
 	assert_true(vf_is_clean(f));
 }
 
+static void what_is_too_big_to_hash_has_no_line(void **state)
+{
+	struct viewfix *f = *state;
+	const struct layer *spec;
+	char path[300];
+	int fd;
+
+	tree_make(f->tmp, "big=", "trunk/spec/b/lib/x=", NULL);
+	vf_open(f, "b");
+	spec = &f->v->stack.layers[route_map_of(f->v, "lib/x", false)];
+	(void)snprintf(path, sizeof(path), "%s/big", f->tmp);
+	fd = open(path, O_RDWR);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (64 << 20) + 1), 0);
+	assert_int_equal(base_record(spec, "lib/m", fd), 0);
+	assert_string_equal(vf_on_disk(f, "trunk/spec/b/lib/.specfs-base"), "-");
+	tree_make(f->tmp, "trunk/spec/b/lib/.specfs-base=a" HELLO "m" EMPTY, NULL);
+	assert_int_equal(base_record(spec, "lib/m", fd), 0);
+	assert_string_equal(vf_on_disk(f, "trunk/spec/b/lib/.specfs-base"), "a" HELLO);
+	close(fd);
+	assert_true(vf_is_clean(f));
+}
+
 static void trunks_file_is_the_base(void **state)
 {
 	struct viewfix *f = *state;
@@ -66,6 +89,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(lines_are_sorted_and_replaced),
+		TEST(what_is_too_big_to_hash_has_no_line),
 		TEST(trunks_file_is_the_base),
 	};
 
