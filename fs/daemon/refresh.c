@@ -21,6 +21,7 @@ enum { MAX_TRIES = 100 };
 struct outcome {
 	struct node *child;     /* the node that was known under the name, referenced; or NULL */
 	bool same;              /* it still is what the name leads to */
+	bool absent;            /* the name leads to nothing */
 	bool new_parts;         /* a directory with other parts than before */
 };
 
@@ -42,6 +43,7 @@ static int look(struct place *p, const char *name, struct outcome *o)
 	r = place_child(p, name, &now);
 	if (r < 0 && r != -ENOENT)
 		return r;
+	o->absent = r == -ENOENT;
 	if (!o->child)
 		return 0;
 	if (!r && table_is_same(t, o->child, &now)) {
@@ -118,11 +120,18 @@ static void tell_node(const struct refresh *r, const struct node *n, unsigned wh
 static void refresh_name(const struct refresh *r, uint64_t dir, const char *name, unsigned what)
 {
 	struct outcome o = { 0 };
-	int ret = look_at(r, dir, name, &o);
+	bool own_name = (what & WATCH_OWN) && (what & WATCH_NAME);
+	int ret;
 
+	if (own_name)
+		inval_barrier(r->inval, dir); /* the request that did it, if it was made here */
+	ret = look_at(r, dir, name, &o);
 	if (ret < 0 && ret != -EAGAIN && ret != -ENOENT && ret != -ESTALE)
 		log_debug("watch", "cannot look at '%s': %s", name, strerror(-ret));
-	if (ret < 0 || !o.same) {
+	if (!ret && own_name && o.absent && !o.child) {
+		/* the kernel knows; by now somebody may work in a new directory of that name */
+		inval_listing(r->inval, dir);
+	} else if (ret < 0 || !o.same) {
 		if (o.child || what & WATCH_NAME)
 			tell_name(r, dir, name, &o);
 	} else if (o.child->type == S_IFDIR && (o.new_parts || (what & WATCH_NAME))) {

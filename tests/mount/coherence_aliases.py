@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A spec directory is seen at two places of the view: what is changed at one shows at the other."""
 import os
+import subprocess
+import sys
 
 from mounted import View, equal, main, read_file, run, true, wait_for
 
@@ -106,6 +108,33 @@ def directories_show_what_is_made_in_the_parts_that_a_change_gave_them():
         true(v.exists('lib/new') and listed(v, 'lib/new'), 'made in the part that was made')
 
 
+def new_directories_stay_where_one_works():
+    """What comes of a removal may not take the next directory of that name out of its place."""
+    script = """
+import os, shutil, sys, time
+os.chdir(sys.argv[1])
+end = time.monotonic() + 6
+while time.monotonic() < end:
+    os.mkdir(sys.argv[2])
+    os.chdir(sys.argv[2])
+    os.getcwd()
+    for i in range(20):
+        os.mkdir(f'd{i}')
+        open(f'd{i}/f', 'w').close()
+    os.chdir('..')
+    shutil.rmtree(sys.argv[2])
+"""
+    with View(TREE, 'mthreads') as v:
+        at = v.path(f'{MAPPED}/work')
+        os.mkdir(at)
+        who = [subprocess.Popen([sys.executable, '-c', script, at, name],
+                                stderr=subprocess.PIPE) for name in ('a', 'b')]
+        for p in who:
+            said = p.communicate(timeout=60)[1].decode()
+            equal((p.returncode, said), (0, ''), 'a process with a working directory of its own')
+
+
 main(content_is_one, names_are_the_same, an_edit_that_becomes_a_specialization_shows_where_it_lies,
      removing_a_specialization_and_more, a_new_directory_of_a_spec_shows_too,
-     directories_show_what_is_made_in_the_parts_that_a_change_gave_them)
+     directories_show_what_is_made_in_the_parts_that_a_change_gave_them,
+     new_directories_stay_where_one_works)
