@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "layer/hijack.h"
+#include "layer/made.h"
 #include "layer/mark.h"
 
 static bool is_gone(int err)
@@ -83,14 +84,16 @@ static bool is_shown(const struct stack *st, unsigned i, const char *path, mode_
 	return !S_ISLNK(mode) || !is_left_over(st, &st->layers[i], path, false, true);
 }
 
-/* A symlink of a spec directory or graft that leads to a regular file is that file. */
-static void follow_file(const struct layer *l, const char *path, struct candidate *c)
+/* A symlink of a spec directory or graft that leads to a regular file is that file, unless it was
+ * made here. */
+static void follow_file(const struct stack *st, const struct layer *l, const char *path,
+			struct candidate *c)
 {
 	cleanup_strbuf struct strbuf p = STRBUF_INIT;
 	cleanup_fd int fd = -1;
 	struct object o;
 
-	if (!layer_path(l, path, &p))
+	if (made_is_link(st, path, &c->obj) || !layer_path(l, path, &p))
 		return;
 	fd = fd_open_follow(l->base_fd, p.buf, O_PATH);
 	if (fd < 0 || object_stat(fd, "", &o) < 0 || !S_ISREG(o.st.st_mode))
@@ -152,7 +155,7 @@ static int on_disk(const struct stack *st, unsigned i, int dir_fd, const char *p
 	if (!l->rule)
 		return 0;
 	if (S_ISLNK(c->obj.st.st_mode) && l->in_root)
-		follow_file(l, path, c);
+		follow_file(st, l, path, c);
 	else if (c->kind == CANDIDATE_DIR && l->kind == LAYER_SPEC) {
 		c->opaque = is_opaque_package(st, l, path, rel, dir_fd, name);
 		c->implied = is_on_the_way(st, l, rel);

@@ -18,6 +18,7 @@
 #include "layer/copyup.h"
 #include "layer/interim.h"
 #include "layer/linktext.h"
+#include "layer/made.h"
 #include "layer/mark.h"
 #include "layer/remove.h"
 #include "layer/whiteout.h"
@@ -177,6 +178,7 @@ static int make(struct view *v, const struct place *p, const struct novelty *n, 
 		return make_over(v, p, n, o, ret_fd);
 	if (r < 0 || p->layer == 0)
 		return r;
+	made_add(&v->stack, p->layer, p->path, o);
 	remove_undo_hide(v, p->path, p->layer, o);
 	r = whiteout_drop(v, p->path);
 	if (r < 0) {

@@ -14,6 +14,7 @@
 #include "layer/copyup.h"
 #include "layer/linktext.h"
 #include "layer/listing.h"
+#include "layer/made.h"
 #include "layer/mark.h"
 
 enum { RETRIES = 3 };
@@ -181,6 +182,7 @@ static int copy_other(struct copier *c, const struct spot *s, const struct found
 {
 	cleanup_strbuf struct strbuf shown = STRBUF_INIT;
 	cleanup_strbuf struct strbuf text = STRBUF_INIT;
+	struct object made;
 	int r = 0;
 
 	if (S_ISLNK(f->obj.st.st_mode)) {
@@ -188,7 +190,11 @@ static int copy_other(struct copier *c, const struct spot *s, const struct found
 		if (!r)
 			r = linktext_for(&c->v->stack.layers[c->to], s->target, shown.buf, &text);
 	}
-	return r < 0 ? r : copyobj_other(&f->st, text.buf, s->dir_fd, s->name);
+	if (!r)
+		r = copyobj_other(&f->st, text.buf, s->dir_fd, s->name);
+	if (!r && !object_stat(s->dir_fd, s->name, &made))
+		made_add(&c->v->stack, c->to, s->target, &made);
+	return r;
 }
 
 static int copy_any(struct copier *c, const struct spot *s, const struct found *f);

@@ -18,6 +18,7 @@
 #include "layer/interim.h"
 #include "layer/kept.h"
 #include "layer/linktext.h"
+#include "layer/made.h"
 #include "layer/mark.h"
 #include "layer/remove.h"
 
@@ -188,6 +189,7 @@ static int copy_other(struct job *j, struct object *ret)
 		r = object_stat(i.dir_fd, i.name, ret);
 	if (r < 0)
 		return r;
+	made_add(&j->v->stack, j->to, j->path, ret);
 	return j->to ? interim_publish_new(&i, j->parent, j->name)
 		     : interim_publish_over(&i, j->parent, j->name);
 }

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "layer/copyup.h"
+#include "layer/made.h"
 #include "layer/mark.h"
 #include "layer/remove.h"
 #include "layer/swap.h"
@@ -76,7 +77,10 @@ static int rename_both(struct view *v, const struct end *a, const struct end *b)
 		return a_dir < 0 ? a_dir : b_dir;
 	if (renameat2(a_dir, a_name, b_dir, b_name, RENAME_EXCHANGE) < 0)
 		return -errno;
-	if (a->edit.layer != b->edit.layer) {
+	if (a->edit.layer == b->edit.layer) {
+		made_moved(&v->stack, a->edit.layer, a->path, b->path, &a->f.obj, &b->f.obj);
+		made_moved(&v->stack, a->edit.layer, b->path, a->path, &b->f.obj, &a->f.obj);
+	} else {
 		drop_kept_ino(a_dir, a_name, a);
 		drop_kept_ino(b_dir, b_name, b);
 	}

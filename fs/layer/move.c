@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "layer/base.h"
 #include "layer/copyup.h"
+#include "layer/made.h"
 #include "layer/mark.h"
 #include "layer/remove.h"
 #include "layer/whiteout.h"
@@ -332,9 +333,28 @@ int move_in_place(const struct move *m)
 	return m->dest ? move_between_layers(m) : move_into_scratch(m);
 }
 
+/* What is at the new name: does it make a difference that we put it there? */
+static void note_made(const struct move *m, bool copied)
+{
+	const struct stack *st = &m->v->stack;
+	bool over = m->to_f && m->to_f->layer == m->dest;
+	const struct object *old = over ? &m->to_f->obj : NULL;
+	cleanup_fd int fd = -1;
+	struct object o;
+
+	if (!copied && m->remove.layer == m->dest) {
+		made_moved(st, m->dest, m->from, m->to, &m->from_f->obj, old);
+		return;
+	}
+	fd = over ? layer_open(&st->layers[m->dest], m->to, O_PATH, 0) : -1;
+	if (fd >= 0 && !object_stat(fd, "", &o))
+		made_moved(st, m->dest, m->to, m->to, &o, old);
+}
+
 int move_do(const struct move *m)
 {
 	struct found now;
+	bool copied;
 	int r = m->v->work ? 0 : -EROFS;
 
 	if (!r && m->remove.in_place && m->remove.layer)
@@ -344,8 +364,11 @@ int move_do(const struct move *m)
 	if (r < 0)
 		return r;
 	r = m->remove.in_place && !m->from_f->via_link ? move_in_place(m) : -EXDEV;
-	if (r == -EXDEV)
+	copied = r == -EXDEV;
+	if (copied)
 		r = move_by_copy(m);
+	if (!r && m->dest)
+		note_made(m, copied);
 	if (!r && m->dest && stack_lookup(&m->v->stack, m->to, &now) == 0 && now.layer == m->dest)
 		remove_undo_hide(m->v, m->to, m->dest, &now.obj);
 	return r;

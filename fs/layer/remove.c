@@ -15,6 +15,7 @@
 #include "layer/change.h"
 #include "layer/copyup.h"
 #include "layer/listing.h"
+#include "layer/made.h"
 #include "layer/whiteout.h"
 
 /* Add the line. One for a directory hides directories only: a file below takes another one. */
@@ -123,6 +124,8 @@ int remove_file(struct view *v, const char *path, const struct found *f, const s
 	if (r < 0)
 		return r;
 	r = unlink_in(v, route->layer, path, 0);
+	if (!r)
+		made_gone(&v->stack, &f->obj);
 	if (r < 0 && whiteout)
 		(void)whiteout_drop(v, path); /* the file is still there: show it; @r tells */
 	return r;
@@ -184,6 +187,8 @@ static int remove_dir_in_place(struct view *v, const char *path, const struct fo
 	r = remove_hide_below(v, path, true, layer, &whiteout);
 	if (!r)
 		r = unlink_in(v, layer, path, AT_REMOVEDIR);
+	if (!r)
+		made_gone(&v->stack, &f->obj);
 	if (r == -ENOTEMPTY || r == -EEXIST) {
 		/* something has just been made in it */
 		if (whiteout)

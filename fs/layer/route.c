@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "layer/made.h"
 #include "layer/mark.h"
 #include "layer/view.h"
 
@@ -164,7 +165,8 @@ static int existing_by_rule(const struct view *v, const char *path, const struct
 	case DEST_TRUNK:
 		break;
 	}
-	if (op == ROUTE_REMOVE && v->stack.layers[f->layer].kind == LAYER_GRAFT)
+	if (op == ROUTE_REMOVE && v->stack.layers[f->layer].kind == LAYER_GRAFT &&
+	    !made_may_go(&v->stack, f->layer, path, &f->obj))
 		return by_rule(v, w, DEST_SCRATCH, 0, false, ", below a graft only hidden", ret);
 	return by_rule(v, w, dest, f->layer, true, "", ret);
 }

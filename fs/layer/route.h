@@ -36,7 +36,7 @@ struct route {
  *
  * What scratch owns stays in scratch, unless a rule denies it. What the view makes or the
  * installation supplies goes to scratch. What lies below a graft is edited in place but removed in
- * scratch only.
+ * scratch only, unless made.h says that it was made here.
  *
  * Returns 0, -EROFS (deny; @ret->rule names the rule); for what is redirected, and directories
  * above it, -EBUSY (removal) and -EPERM (the symlink's attributes).

@@ -16,6 +16,7 @@
 #include "layer/hijack.h"
 #include "layer/kept.h"
 #include "layer/listing.h"
+#include "layer/made.h"
 #include "layer/mark.h"
 #include "layer/redirect.h"
 
@@ -37,6 +38,7 @@ void stack_clear(struct stack *st)
 	inomap_free(st->inos);
 	hijacks_free(st->hijacks);
 	kept_free(st->kept);
+	made_free(st->made);
 	stack_init(st);
 }
 

@@ -20,6 +20,7 @@
 struct hijacks;
 struct kept;
 struct redirects;
+struct made;
 
 enum { STACK_MAX = 64 };        /* layers: one bit each in a set */
 
@@ -36,6 +37,7 @@ struct stack {
 	struct hijacks *hijacks;        /* what is known of the trunk's packages */
 	struct kept *kept;              /* numbers that specializations keep, or NULL */
 	const struct redirects *redirects; /* borrowed: symlinks in place of directories; or NULL */
+	struct made *made;              /* what this view has made, or NULL */
 };
 
 /* An object of the view. */

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "layer/exchange.h"
 #include "layer/kept.h"
+#include "layer/made.h"
 #include "layer/scratch.h"
 #include "layout/backend.h"
 #include "layout/checkout.h"
@@ -335,14 +336,18 @@ static void clear_lists(struct view *v)
 	}
 }
 
-static int open_kept(struct view *v)
+static int open_memory(struct view *v)
 {
 	cleanup_fd int fd = -1;
+	int r;
 
 	if (!v->work)
 		return 0;
 	fd = open(v->scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : kept_open(&v->stack, fd);
+	if (fd < 0)
+		return -errno;
+	r = kept_open(&v->stack, fd);
+	return r < 0 ? r : made_open(&v->stack, fd);
 }
 
 int view_open(const struct view_options *o, struct diag *d, struct view **ret)
@@ -363,7 +368,7 @@ int view_open(const struct view_options *o, struct diag *d, struct view **ret)
 	if (!r)
 		r = add_layers(v, o, d);
 	if (!r)
-		r = open_kept(v);
+		r = open_memory(v);
 	if (!r)
 		r = scratch_check_links(v, v->scratch_all || (o->overlays.n && !v->write_owner), d);
 	if (r < 0)
