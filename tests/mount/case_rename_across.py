@@ -30,8 +30,8 @@ TREE = {
     SPEC + '/own/f': 'spec f\n',
 }
 # a directory of each layer, and those that a view makes of them
-PLACES = ('.', 'doc', 'include', 'include/own', 'ignored', 'build', SPEC, 'third_party/b/backend',
-          'python/triton/backends/b', 'third_party/c')
+PLACES = ('.', 'doc', 'include', 'include/own', 'ignored', 'ignored/new', SPEC,
+          'third_party/b/backend', 'python/triton/backends/b', 'third_party/c')
 
 
 def mounted(**kw):
@@ -40,7 +40,7 @@ def mounted(**kw):
 
 def from_each_place_to_each(opts=()):
     with mounted(opts=list(opts)) as v:
-        os.mkdir(v.path('build'))
+        os.mkdir(v.path('ignored/new'))
         for number, (a, b) in enumerate(itertools.permutations(PLACES, 2)):
             here, there = v.path(f'{a}/f{number}'), v.path(f'{b}/g{number}')
             os.makedirs(here + 'd/sub')
