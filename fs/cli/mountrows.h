@@ -42,6 +42,9 @@
 	  MOUNT_FIELD(redirect) },                                                                 \
 	{ "allow_other", 0, OPTION_FLAG, .help = "let other users in", MOUNT_FIELD(allow_other) }, \
 	{ "allow_root", 0, OPTION_FLAG, .help = "let root in", MOUNT_FIELD(allow_root) },          \
+	{ "events", 0, OPTION_FLAG,                                                                \
+	  .help = "tell who watches in the view of changes underneath, too",                       \
+	  MOUNT_FIELD(events) },                                                                   \
 	{ "noexec", 0, OPTION_FLAG, .help = "run no program from the view", MOUNT_FIELD(noexec) }, \
 	{ "io_uring", 0, OPTION_FLAG,                                                              \
 	  .help = "take requests over io_uring (libfuse 3.18, Linux 6.14)",                        \

@@ -78,6 +78,20 @@ static int set_redirect(const struct mount_args *a, struct session_options *s)
 			   : EXIT_OK;
 }
 
+/* Where changes underneath cannot be repeated through the mount. */
+static int check_events(const struct mount_args *a, const struct session_options *s)
+{
+	if (!a->events)
+		return EXIT_OK;
+	if (a->over_root)
+		return fault("mount option 'events' is not for 'specfs run'");
+	if (a->readonly)
+		return fault("mount option 'events' is not for views that are read-only");
+	if (s->cache != CACHE_AUTO)
+		return fault("mount option 'events' needs cache=auto, which watches the layers");
+	return EXIT_OK;
+}
+
 static bool users_may_allow_other(void)
 {
 	cleanup_strbuf struct strbuf sb = STRBUF_INIT;
@@ -103,6 +117,7 @@ static int set_session(const struct mount_args *a, struct plan *p)
 	s->readonly = a->readonly;
 	s->allow_other = a->allow_other;
 	s->allow_root = a->allow_root;
+	s->events = a->events;
 	s->noexec = a->noexec;
 	s->io_uring = a->io_uring;
 	s->max_threads = a->max_threads;
@@ -122,7 +137,8 @@ static int set_session(const struct mount_args *a, struct plan *p)
 		return fault("mount option 'write=owner' is for views with -l DIR; without, the "
 			     "profile's rules decide");
 	r = set_redirect(a, s);
-	return r ? r : set_cache(a, s);
+	r = r ? r : set_cache(a, s);
+	return r ? r : check_events(a, s);
 }
 
 static int locate_overlays(const struct mount_table *t, const struct strv *given, struct diag *d,

@@ -28,6 +28,7 @@ struct mount_args {
 	const char *redirect;
 	bool allow_other;
 	bool allow_root;
+	bool events;
 	bool noexec;
 	bool io_uring;
 	bool debug;

@@ -95,6 +95,17 @@ static json_t *watch_json(const struct session *s)
 			 (json_int_t)i.pending);
 }
 
+static json_t *events_json(const struct session *s)
+{
+	struct events_stats v;
+
+	if (!s->events)
+		return json_null();
+	events_stats(s->events, &v);
+	return json_pack("{s:I, s:I, s:I}", "watched", (json_int_t)v.watched, "told",
+			 (json_int_t)v.told, "dropped", (json_int_t)v.dropped);
+}
+
 static uint64_t invalidations(const struct session *s)
 {
 	struct inval_stats i = { 0 };
@@ -167,6 +178,7 @@ static int status(const struct session *s, struct strbuf *ret)
 	json_object_set_new(j, "layers", layers_json(&v->stack));
 	json_object_set_new(j, "redirects", redirects_json(v));
 	json_object_set_new(j, "cache", caches_json(s));
+	json_object_set_new(j, "events", events_json(s));
 	json_object_set_new(j, "requests", requests_json(s->srv));
 	out = json_dumps(j, JSON_INDENT(2));
 	json_decref(j);

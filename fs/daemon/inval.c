@@ -335,6 +335,16 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 	return 0;
 }
 
+void inval_repeat(struct inval *i, struct events *events)
+{
+	i->events = events;
+}
+
+struct events *inval_events(struct inval *i)
+{
+	return i->events;
+}
+
 static int begin_thread(struct inval *i, pthread_t *t, void *(*run)(void *))
 {
 	int r;

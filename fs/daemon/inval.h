@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/events.h"
 #include "daemon/follow.h"
 #include "ops/server.h"
 
@@ -33,6 +34,9 @@ struct inval_stats {
  * or a negative errno if nothing can be watched.
  */
 int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret);
+
+/** inval_repeat - repeat changes for who watches inside; @events: borrowed. Before inval_begin() */
+void inval_repeat(struct inval *i, struct events *events);
 
 /** inval_begin - start the threads; once the daemon has forked and the session is mounted */
 int inval_begin(struct inval *i);
@@ -57,6 +61,9 @@ void inval_path(struct inval *i, const char *path);
 
 /** inval_stats - counters; @watch may be NULL */
 void inval_stats(struct inval *i, struct inval_stats *ret, struct watch_stats *watch);
+
+/** inval_events - what inval_repeat() got, else NULL */
+struct events *inval_events(struct inval *i);
 
 /* For refresh.c: tell the kernel. Names and ids that it does not know are no mistake. */
 void inval_entry(struct inval *i, uint64_t dir, const char *name);

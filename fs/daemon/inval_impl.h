@@ -32,6 +32,7 @@ struct inval {
 	struct server *srv;             /* constant */
 	struct fuse_session *fuse;      /* constant */
 	struct follow *follow;          /* constant */
+	struct events *events;          /* borrowed, constant while threads run; may be NULL */
 	uint64_t sync_dir;              /* watch of the directory for sync files; constant */
 	int sync_fd;                    /* that directory; constant */
 	bool running;

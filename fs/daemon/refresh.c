@@ -20,6 +20,7 @@ enum { MAX_TRIES = 100 };
 /* What a look at a name has shown. */
 struct outcome {
 	struct node *child;     /* the node that was known under the name, referenced; or NULL */
+	mode_t type;            /* of what is there now; 0: nothing */
 	bool same;              /* it still is what the name leads to */
 	bool absent;            /* the name leads to nothing */
 	bool new_parts;         /* a directory with other parts than before */
@@ -44,6 +45,7 @@ static int look(struct place *p, const char *name, struct outcome *o)
 	if (r < 0 && r != -ENOENT)
 		return r;
 	o->absent = r == -ENOENT;
+	o->type = r ? 0 : now.st.st_mode & S_IFMT;
 	if (!o->child)
 		return 0;
 	if (!r && table_is_same(t, o->child, &now)) {
@@ -96,11 +98,25 @@ static bool is_held(const struct refresh *r, const struct node *n)
 	       redirect_holds_mount(r->srv->view->redirects, path.buf);
 }
 
+/*
+ * Who watches hears of what has gone while the kernel still has it. Returns whether the kernel has
+ * got the name anew by that.
+ */
+static bool repeat_name(const struct refresh *r, uint64_t dir, const char *name,
+			const struct outcome *o)
+{
+	struct events *v = inval_events(r->inval);
+
+	if (o->child || !o->type)
+		events_tell(v, ECHO_GONE, dir, name, o->child ? o->child->type : S_IFREG, o->child);
+	return o->type && events_tell(v, ECHO_CAME, dir, name, o->type, NULL);
+}
+
 /* Tell the kernel about a name that leads elsewhere than it thinks. */
 static void tell_name(const struct refresh *r, uint64_t dir, const char *name,
 		      const struct outcome *o)
 {
-	if (!is_held(r, o->child))
+	if (!is_held(r, o->child) && !repeat_name(r, dir, name, o))
 		inval_entry(r->inval, dir, name);
 	inval_listing(r->inval, dir);
 	if (o->child)
@@ -114,6 +130,20 @@ static void tell_node(const struct refresh *r, const struct node *n, unsigned wh
 		inval_attr(r->inval, n->id);
 	else
 		inval_pages(r->inval, n->id);
+}
+
+/* The same for who watches. A new name may have been looked up before we heard of it. */
+static void repeat_node(const struct refresh *r, uint64_t dir, const char *name, unsigned what,
+			const struct outcome *o)
+{
+	struct events *v = inval_events(r->inval);
+
+	if (what & WATCH_NAME && o->type != S_IFDIR)
+		events_tell(v, ECHO_CAME, dir, name, o->type, o->child);
+	else if (what & WATCH_DATA)
+		events_tell(v, ECHO_DATA, dir, name, o->type, o->child);
+	else if (what & WATCH_ATTR)
+		events_tell(v, ECHO_ATTR, dir, name, o->type, o->child);
 }
 
 /* One name in one directory of the view. */
@@ -143,6 +173,8 @@ static void refresh_name(const struct refresh *r, uint64_t dir, const char *name
 	} else if (!(what & WATCH_OWN) || o.child->type == S_IFDIR) {
 		inval_barrier(r->inval, dir);
 		tell_node(r, o.child, what);
+		if (!(what & WATCH_OWN))
+			repeat_node(r, dir, name, what, &o);
 		if (what & WATCH_NAME)
 			inval_listing(r->inval, dir);
 	} else if (what & WATCH_NAME) {
@@ -161,6 +193,8 @@ static void refresh_name(const struct refresh *r, uint64_t dir, const char *name
 				tell_node(r, n, what);
 			node_unref(n);
 		}
+		if (o.type) /* the kernel need not know a file whose directory is watched */
+			repeat_node(r, dir, name, what, &o);
 	}
 	outcome_clear(&o);
 }

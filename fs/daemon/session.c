@@ -133,6 +133,7 @@ static int make_fuse(struct session *s, const struct session_options *o)
 {
 	cleanup_strbuf struct strbuf options = STRBUF_INIT;
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+	struct fuse_lowlevel_ops ops = server_ops;
 	int r = make_options(s, o, &options);
 
 	if (r < 0)
@@ -143,7 +144,9 @@ static int make_fuse(struct session *s, const struct session_options *o)
 		fuse_opt_free_args(&args);
 		return -ENOMEM;
 	}
-	s->fuse = fuse_session_new(&args, &server_ops, sizeof(server_ops), s->srv);
+	if (o->events)
+		echo_ops(&ops);
+	s->fuse = fuse_session_new(&args, &ops, sizeof(ops), s->srv);
 	fuse_opt_free_args(&args);
 	return s->fuse ? 0 : -ENOMEM;
 }
@@ -289,6 +292,18 @@ static int take_over(struct session *s, const struct session_options *o, struct 
 	return 0;
 }
 
+/* A view without them is a view, too. */
+static void start_events(struct session *s)
+{
+	int r = s->inval ? events_new(s->srv, s->mountpoint, s->device, &s->events) : -EOPNOTSUPP;
+
+	if (r < 0)
+		log_warn("programs that watch in '%s' are not told of changes underneath: %s",
+			 s->mountpoint, strerror(-r));
+	else
+		inval_repeat(s->inval, s->events);
+}
+
 int session_new(struct view *v, const struct session_options *o, struct diag *d,
 		struct session **ret)
 {
@@ -321,6 +336,8 @@ int session_new(struct view *v, const struct session_options *o, struct diag *d,
 	if (r < 0)
 		return r;
 	device_extend(s->fuse);
+	if (o->events)
+		start_events(s);
 	*ret = steal_ptr(&s);
 	return 0;
 }
@@ -412,6 +429,9 @@ int session_loop(struct session *s, int ready_fd)
 		return log_err(r, "cannot start a thread");
 	}
 	redirects_log(s);
+	if (s->events && events_begin(s->events) < 0)
+		log_warn("cannot start a thread: programs that watch in '%s' are not told of "
+			 "changes underneath", s->mountpoint);
 	begin_control(s);
 	log_debug("daemon", "%u threads, %zu files", s->limits.threads, s->limits.files);
 	r = loop(s);
@@ -449,6 +469,7 @@ void session_free(struct session *s)
 		close(s->ready_fd);
 	redirect_end_all(s->view);
 	inval_free(s->inval);
+	events_free(s->events);
 	if (s->fuse)
 		fuse_session_destroy(s->fuse);
 	server_free(s->srv);

@@ -33,6 +33,7 @@ struct session_options {
 	bool readonly;
 	bool allow_other;
 	bool allow_root;
+	bool events;                    /* repeat changes underneath for who watches inside */
 	bool noexec;                    /* no program may be run from the view */
 	bool io_uring;                  /* requests come over io_uring, not by reading the device */
 	enum redirect_mode redirect;

@@ -25,6 +25,7 @@ struct session {
 	bool readonly;
 	_Atomic bool io_uring; /* asked for, and from INIT on: agreed to by the kernel */
 	struct socket_server *socket; /* while the loop runs; NULL without one */
+	struct events *events; /* NULL if not asked for */
 	struct inval *inval; /* CACHE_AUTO, if something can be watched; else NULL */
 	bool mounted; /* by us, in our own mount namespace */
 	dev_t device; /* of the mount */

@@ -225,16 +225,9 @@ int stop_begin(struct session *s)
 
 void stop_end(struct session *s)
 {
-	sigset_t set;
-
 	atomic_store(&s->ended, true);
 	(void)eventfd_write(s->end_fd, 1); /* cannot fail: nobody else writes */
 	pthread_join(s->watcher, NULL);
 	close(s->end_fd);
 	close(s->signal_fd);
-	signal_set(&set);
-	/* further ones that came meanwhile have had what they asked for */
-	while (sigtimedwait(&set, NULL, &(struct timespec){ 0 }) > 0)
-		;
-	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }

@@ -14,7 +14,11 @@
  */
 int stop_begin(struct session *s);
 
-/** stop_end - the loop has ended: back to what signals did before */
+/**
+ * stop_end - the loop has ended
+ *
+ * Further signals stay blocked: what they ask for is under way, and must not be left half done.
+ */
 void stop_end(struct session *s);
 
 #endif

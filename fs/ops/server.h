@@ -64,6 +64,7 @@ struct server {
 	struct snapshots *snaps;
 	pthread_rwlock_t tree; /* see node.h */
 	struct hidden *hidden; /* what .specfs shows */
+	struct echo *echo;     /* borrowed; NULL: changes underneath are not repeated */
 	bool is_root;	       /* we may open what modes forbid; constant */
 	bool no_open;	       /* the kernel goes on when OPEN is unknown; set by INIT */
 	bool no_opendir;

@@ -19,6 +19,7 @@ import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
+import userns  # noqa: E402
 from daemontree import SPEC, view  # noqa: E402
 from held import Child, stacks  # noqa: E402
 from mounted import (SANITIZER_MARKS, equal, is_mounted, main, read_file, snapshot, true,
@@ -32,6 +33,7 @@ WORKERS = max(2, min(8, os.cpu_count() or 2))
 FORGET = '/proc/sys/vm/drop_caches'
 UNITS = 8
 DIRS = ('doc', 'doc/sub', 'lib', SPEC, SPEC + '/deep')
+PLAIN, EVENTS = ['-p', 'flagtree'], 'events'
 ENDS = ('kill', 'umount', 'term', 'lazy')
 
 
@@ -202,6 +204,14 @@ class Syncer(Actor):
         time.sleep(0.2)
 
 
+class Watching(Actor):
+    """Watches in the mount, as an editor does."""
+
+    def step(self):
+        subprocess.run(['timeout', '1', 'inotifywait', '-q', '-m', '-r', self.v.path('doc')],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
 class Forgetter(Actor):
     def step(self):
         with open(FORGET, 'w', encoding='ascii') as f:
@@ -269,6 +279,8 @@ class Round:
         self.v, self.r, self.number = v, random.Random(SEED + number), number
         until = time.monotonic() + ROUND_SEC
         kinds = [Reader, Builder, Editor] * (WORKERS // 2) + [Syncer]
+        if EVENTS in v.opts and shutil.which('inotifywait'):
+            kinds.append(Watching)
         if os.access(FORGET, os.W_OK):
             kinds.append(Forgetter)
         self.end = ENDS[number // 2 % len(ENDS)]
@@ -371,6 +383,7 @@ def everything_at_once():
     with view(prepare=prepare, more={'.gitignore': 'build*/\n'}, mount=False) as v, \
             MemoryGroup() as group:
         while time.monotonic() < end:
+            v.opts = PLAIN + ['-o', EVENTS] * (number // 8 % 2 == 0)
             v.mount()
             rnd = Round(v, number, group)
             if rnd.midst:
@@ -387,4 +400,5 @@ def everything_at_once():
     print(f'{number} rounds', flush=True)
 
 
+userns.own_mounts()
 main(everything_at_once)

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from checks import Skip
+from checks import Skip, has_namespaces
 
 INSIDE = 'SPECFS_TEST_USERNS'
 
@@ -28,6 +28,17 @@ def enter():
                       check=False).returncode:
         return 'no user namespace in which /dev/fuse can be used'
     os.execvpe(argv[0], argv + [sys.executable] + sys.argv, dict(os.environ, **{INSIDE: '1'}))
+
+
+def own_mounts():
+    """Start this program again in a mount namespace of its own, where that is to be had.
+
+    Another's namespace that is split off meanwhile would keep our mounts, and their daemons.
+    """
+    if os.environ.get(INSIDE) or not has_namespaces():
+        return
+    argv = ['unshare', '--mount', sys.executable] + sys.argv
+    os.execvpe(argv[0], argv, dict(os.environ, **{INSIDE: '1'}))
 
 
 def set_limit(name, value):
