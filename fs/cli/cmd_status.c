@@ -163,12 +163,18 @@ static void print_layers(const json_t *layers)
 		const char *label = json_is_string(l) ? json_string_value(l)
 						      : json_get_text(l, "label");
 		const char *path = json_get_text(l, "path");
+		const char *kind = json_get_text(l, "kind");
 
 		printf("  %-10s ", i ? "" : "layers");
 		print_text(label ? label : "?");
 		if (path && *path) {
 			printf(": ");
 			print_text(path);
+		}
+		/* one file of the installation is shown under several names, each a layer */
+		if (kind && !strcmp(kind, "supplied") && json_get_text(l, "at")) {
+			printf(", as ");
+			print_text(json_get_text(l, "at"));
 		}
 		printf("\n");
 	}

@@ -5,6 +5,7 @@
  */
 #include "base/dirglob.h"
 #include "base/fd.h"
+#include "base/glob.h"
 #include "base/path.h"
 #include "config/profile.h"
 
@@ -82,20 +83,70 @@ static int load_shipped(const struct strv *dirs, const char *name, struct diag *
 			names.n ? known.buf : "one of none that are installed");
 }
 
-/* Set @ret to the first path that makes @p fit the checkout; "" if it does not. */
+/* What a directory of the checkout holds. */
+enum content {
+	CONTENT_NONE,       /* no file: somebody may just have made it */
+	CONTENT_LEFT_OVERS, /* only what the profile hides: git left it, and removed the rest */
+	CONTENT_FILES,
+};
+
+/* Returns an enum content, or a negative errno; what cannot be read is taken for files. */
+static int look_into(int root_fd, const char *path, const struct strv *hide)
+{
+	cleanup_fd int fd = fd_open_beneath(root_fd, path, O_RDONLY | O_DIRECTORY, 0);
+	cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	int most = CONTENT_NONE;
+
+	if (!d)
+		return CONTENT_FILES;
+	(void)steal_fd(&fd); /* the stream's now */
+	while (most < CONTENT_FILES && (e = readdir(d))) {
+		cleanup_strbuf struct strbuf below = STRBUF_INIT;
+		int r = CONTENT_FILES;
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (path_join(&below, path, e->d_name) < 0)
+			return -ENOMEM;
+		if (glob_covers(hide, below.buf, e->d_type == DT_DIR))
+			r = CONTENT_LEFT_OVERS;
+		else if (e->d_type == DT_DIR)
+			r = look_into(root_fd, below.buf, hide);
+		if (r < 0)
+			return r;
+		most = r > most ? r : most;
+	}
+	return most;
+}
+
+static bool is_directory(int root_fd, const char *path)
+{
+	cleanup_fd int fd = fd_open_beneath(root_fd, path, O_PATH | O_DIRECTORY, 0);
+
+	return fd >= 0;
+}
+
+/* Set @ret to the first path that makes @p fit the checkout; "" if it does not. A directory that
+ * holds left-overs and nothing else is none. */
 static int first_hit(int root_fd, const struct profile *p, struct strbuf *ret)
 {
 	strbuf_reset(ret);
-	for (size_t i = 0; i < p->detect.n; i++) {
+	for (size_t i = 0; i < p->detect.n && !ret->len; i++) {
 		cleanup_strv struct strv hits = STRV_INIT;
 		int r = dirglob(root_fd, p->detect.v[i], &hits);
 
 		if (r < 0)
 			return r;
-		if (hits.n) {
-			strbuf_adds(ret, hits.v[0]);
-			break;
+		for (size_t k = 0; k < hits.n && r >= 0 && !ret->len; k++) {
+			r = is_directory(root_fd, hits.v[k])
+				    ? look_into(root_fd, hits.v[k], &p->hide)
+				    : CONTENT_FILES;
+			if (r >= 0 && r != CONTENT_LEFT_OVERS)
+				strbuf_adds(ret, hits.v[k]);
 		}
+		if (r < 0)
+			return r;
 	}
 	return strbuf_failed(ret);
 }

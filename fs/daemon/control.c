@@ -47,8 +47,9 @@ static json_t *layers_json(const struct stack *st)
 		const struct layer *l = &st->layers[i];
 
 		json_array_append_new(all,
-				      json_pack("{s:o, s:s, s:o}", "label", text(l->label), "kind",
-						kind_names[l->kind], "path", text(l->path)));
+				      json_pack("{s:o, s:s, s:o, s:o}", "label", text(l->label),
+						"kind", kind_names[l->kind], "path", text(l->path),
+						"at", text(l->rule ? l->rule->at : "")));
 	}
 	return all;
 }

@@ -72,6 +72,18 @@ static void a_file_named_spec_is_no_sign(void **state)
 	find_again(f, NULL, "generic", "profile 'generic' because no other one fits this checkout");
 }
 
+static void left_overs_are_no_sign(void **state)
+{
+	struct fix *f = *state;
+
+	tree_make(f->root, "third_party/a/spec/triton/__pycache__/x.cpython-311.pyc=",
+		  "third_party/a/spec/triton/ops/y.pyc=", NULL);
+	find_again(f, NULL, "generic",
+		   "profile 'generic' because no other one fits this checkout");
+	tree_make(f->root, "third_party/c/spec/triton/ops/y.py=", NULL);
+	find_again(f, NULL, "flagtree", "profile 'flagtree' because third_party/c/spec exists");
+}
+
 static void the_user_asks(void **state)
 {
 	struct fix *f = *state;
@@ -131,6 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_checkout_tells, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_named_spec_is_no_sign, setup, teardown),
+		cmocka_unit_test_setup_teardown(left_overs_are_no_sign, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_user_asks, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_found_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(profiles_of_the_environment_come_first, setup,
