@@ -108,10 +108,14 @@ static int add_differences(const struct serving *s, bool all, struct diag *d, js
 	r = r < 0 ? r : differ_scratch(v, all, changes);
 	drop_redirected(json_object_get(o, "redirects"), changes);
 	r = r < 0 ? r : differ_specializations(v, specs);
-	if (r != -EACCES)
+	if (r == -EACCES)
+		note("what the view differs in is its owner's to see: %s",
+		     d->lines.n ? d->lines.v[0] : strerror(-r));
+	else if (r == -EINVAL && json_is_true(json_object_get(o, "profile_changed")))
+		note("what the view differs in cannot be told, its profile is faulty now: %s",
+		     d->lines.n ? d->lines.v[0] : strerror(-r));
+	else
 		return r;
-	note("what the view differs in is its owner's to see: %s",
-	     d->lines.n ? d->lines.v[0] : strerror(-r));
 	diag_clear(d);
 	return 0;
 }
@@ -301,6 +305,9 @@ static void tell_text(const json_t *o)
 	print_line("root", root);
 	print_chain(o);
 	print_line("profile", why ? why : json_get_text(o, "profile"));
+	if (json_is_true(json_object_get(o, "profile_changed")))
+		print_line("", "its file has changed since: the view goes by what it was when "
+			       "mounted");
 	print_number("process", json_object_get(o, "pid"));
 	print_line("version", json_get_text(o, "version"));
 	print_line("scratch", json_get_text(o, "scratch"));

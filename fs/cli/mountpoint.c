@@ -5,12 +5,17 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fd.h"
+#include "base/path.h"
 #include "cli/detach.h"
 #include "cli/plan.h"
 #include "cli/report.h"
+
+enum { MODULE_MAX_BYTES = 1 << 20 };
 
 int plan_check_layer(const struct plan *p, const char *what, const char *dir)
 {
@@ -117,6 +122,37 @@ static int check_parent(const char *at)
 		return fault("mountpoint '%s' does not exist and cannot be made: '%s': %s", at,
 			     parent, strerror(errno));
 	return EXIT_OK;
+}
+
+/* The trunk's module of hooks, if it looks for them from the first "/triton" of its path. */
+static const char *searching_module(const struct plan *p)
+{
+	static const char *const modules[] = {
+		"python/triton/_flagtree_spec.py",
+		"python/triton/flagtree_spec.py",
+	};
+	cleanup_fd int root = open(p->root.buf, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	for (size_t i = 0; root >= 0 && i < ARRAY_SIZE(modules); i++) {
+		cleanup_strbuf struct strbuf text = STRBUF_INIT;
+
+		if (fd_read_file(root, modules[i], MODULE_MAX_BYTES, &text) == 0 &&
+		    (strstr(text.buf, "\"/triton") || strstr(text.buf, "'/triton")))
+			return modules[i];
+	}
+	return NULL;
+}
+
+void plan_tell_path(const struct plan *p)
+{
+	const char *hit = strstr(p->mountpoint.buf, "/triton");
+	const char *module = hit && !p->quiet ? searching_module(p) : NULL;
+
+	if (module)
+		note("in '%s' the trunk's %s takes '%.*s' for its package, for it looks for the "
+		     "first '/triton', and finds no hooks: name another mountpoint",
+		     p->mountpoint.buf, path_base(module),
+		     (int)(hit - p->mountpoint.buf) + (int)strlen("/triton"), p->mountpoint.buf);
 }
 
 int plan_mountpoint(const struct mount_table *t, const struct plan *p)

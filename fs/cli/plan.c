@@ -342,6 +342,8 @@ int plan_make(const struct mount_args *a, const struct strv *words, struct plan 
 	r = r ? r : set_scratch(ret);
 	if (!r && !a->backends.n && !ret->overlays.n)
 		r = tell_choice(ret);
+	if (!r)
+		plan_tell_path(ret);
 	ret->session.mountpoint = ret->mountpoint.buf;
 	ret->session.source = ret->root.buf;
 	return r;

@@ -76,6 +76,9 @@ void plan_clear(struct plan *p);
 /** plan_mountpoint - may a view of @p be mounted at its mountpoint? For plan_make() */
 int plan_mountpoint(const struct mount_table *t, const struct plan *p);
 
+/** plan_tell_path - tell if the mountpoint's own path leads the trunk astray. For plan_make() */
+void plan_tell_path(const struct plan *p);
+
 /** plan_check_layer - is the mountpoint apart from @dir, which the view needs as its @what? */
 int plan_check_layer(const struct plan *p, const char *what, const char *dir);
 

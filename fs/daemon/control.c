@@ -169,6 +169,7 @@ static int status(const struct session *s, struct strbuf *ret)
 	json_object_set_new(j, "root", text(v->root));
 	json_object_set_new(j, "profile", text(v->profile ? v->profile->name : NULL));
 	json_object_set_new(j, "profile_why", text(v->profile_why));
+	json_object_set_new(j, "profile_changed", json_boolean(view_profile_changed(v)));
 	json_object_set_new(j, "backends", backends_json(v));
 	json_object_set_new(j, "scratch", text(v->scratch));
 	json_object_set_new(j, "readonly", json_boolean(s->readonly));

@@ -266,6 +266,8 @@ static int open_rules(struct view *v, const struct view_options *o, struct diag 
 {
 	int r = profile_find(v->root, o->profile, d, &v->profile, &v->profile_why);
 
+	if (!r && stat(v->profile->file, &v->profile_st) < 0)
+		r = diag_add(d, -errno, v->profile->file, 0, "%s", strerror(errno));
 	for (size_t i = 0; !r && i < o->backends.n; i++)
 		r = backend_check(v->stack.root_fd, v->profile, o->backends.v[i], d);
 	if (!r)
@@ -383,6 +385,18 @@ int view_open(const struct view_options *o, struct diag *d, struct view **ret)
 	v->stack.redirects = v->redirects;
 	*ret = steal_ptr(&v);
 	return 0;
+}
+
+bool view_profile_changed(const struct view *v)
+{
+	const struct stat *was = &v->profile_st;
+	struct stat now;
+
+	if (!v->profile)
+		return false;
+	return stat(v->profile->file, &now) < 0 || now.st_ino != was->st_ino ||
+	       now.st_size != was->st_size || now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
+	       now.st_mtim.tv_nsec != was->st_mtim.tv_nsec;
 }
 
 void view_free(struct view *v)

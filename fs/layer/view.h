@@ -32,6 +32,7 @@ struct view_options {
 struct view {
 	struct profile *profile; /* NULL without a profile (-l) */
 	char *profile_why;
+	struct stat profile_st; /* of the profile's file when it was read */
 	struct ruleset *rules; /* NULL without a profile */
 	char *root;	       /* real path of ROOT, or NULL */
 	char *scratch;	       /* real path, or NULL */
@@ -68,6 +69,9 @@ int view_cache_dir(struct strbuf *ret);
 /** view_default_scratch - append a directory of view_cache_dir(), named by a hash of the options:
  * root, backends, profile, overlays, scratch_all */
 int view_default_scratch(const struct view_options *o, struct strbuf *ret);
+
+/** view_profile_changed - is the profile's file another one than was read, or gone? */
+bool view_profile_changed(const struct view *v);
 
 /** view_origin - "LABEL REALPATH" of an object: where it comes from, for people and tools */
 int view_origin(const struct view *v, const char *path, const struct found *f, struct strbuf *ret);

@@ -220,6 +220,21 @@ def without_dev_fuse_it_says_what_to_do():
               'nothing was left: mountpoint, scratch')
 
 
+def a_path_that_misleads_the_trunk_is_told():
+    need_fuse()
+    with Workplace() as w:
+        os.mkdir(w.path('triton-work'))
+        at = w.path('triton-work', 'm')
+        p = w.specfs('mount', '-b', 'mthreads', w.root, at)
+        true(p.stderr.count('\n') == 1 and '_flagtree_spec.py' in p.stderr and
+             f"'{w.path('triton')}'" in p.stderr, f'it says: {p.stderr!r}')
+        w.specfs('umount', at)
+        equal(w.specfs('mount', '-q', '-b', 'mthreads', w.root, at).stderr, '', 'with -q')
+        w.specfs('umount', at)
+        os.remove(w.root + '/python/triton/_flagtree_spec.py')
+        equal(w.specfs('mount', '-b', 'mthreads', w.root, at).stderr, '', 'a trunk without it')
+
+
 def interrupted_it_leaves_all_or_nothing():
     need_fuse()
     with Workplace({'a': 'x\n'}) as w:
@@ -272,5 +287,6 @@ main(defaults_are_filled_in_and_told_in_one_line, facts_as_json, a_chain_names_t
      layers_without_a_backend, read_only_and_scratch_all, the_foreground_stays,
      mountpoints_that_are_refused, a_mountpoint_in_use_is_refused, a_scratch_in_use_is_refused,
      a_scratch_without_xattrs_is_refused, without_dev_fuse_it_says_what_to_do,
-     interrupted_it_leaves_all_or_nothing, of_many_at_once_one_wins,
+     a_path_that_misleads_the_trunk_is_told, interrupted_it_leaves_all_or_nothing,
+     of_many_at_once_one_wins,
      what_the_caller_has_open_is_not_kept)

@@ -136,6 +136,33 @@ def which_inside_a_mount():
         equal((o['view_path'], o['type']), ('', 'directory'), 'the root')
 
 
+def a_changed_profile_is_told():
+    need_fuse()
+    own = '[profile]\nname = own\n[write]\n@any = owner\n'
+    with Workplace({**TREE, '.specfs.ini': own}) as w:
+        m = w.path('m')
+        w.specfs('mount', '-q', w.root, m)
+        equal(w.json('status', m)['profile_changed'], False, 'at first')
+        write_file(w.root + '/.specfs.ini', own + '@any = deny\n')
+        p = w.specfs('status', m)
+        true('its file has changed since' in p.stdout, f'it says so: {p.stdout!r}')
+        true('.specfs.ini:' in p.stderr and p.stderr.count('\n') == 1, f'and why: {p.stderr!r}')
+        write_file(m + '/file', b'x') # the old rules hold
+        write_file(w.root + '/.specfs.ini', own + '; more\n')
+        p = w.specfs('status', m)
+        equal(('has changed since' in p.stdout, p.stderr), (True, ''), 'a sound one')
+
+
+def layers_have_names_of_their_own():
+    need_fuse()
+    with Workplace() as w:
+        m = w.path('m')
+        w.specfs('mount', '-q', '-b', 'mthreads', w.root, m)
+        lines = [line for line in w.specfs('status', m).stdout.splitlines() if 'hooks:' in line]
+        equal(len(set(lines)), len(lines), f'lines about the hooks: {lines}')
+
+
 main(an_untouched_view_has_no_changes, what_scratch_has_is_listed,
      a_directory_made_anew_is_replaced, the_view_is_the_one_around_or_the_only_one,
-     list_tells_all, which_inside_a_mount)
+     list_tells_all, which_inside_a_mount, a_changed_profile_is_told,
+     layers_have_names_of_their_own)
