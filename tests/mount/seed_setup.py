@@ -10,19 +10,11 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
-from mounted import Skip, View, clean_env, equal, git, main, need_program, run, snapshot, true
+from mounted import View, clean_env, equal, git, main, need_program, run, snapshot, true
+from pythons import pip_install, python_with, venv
 from seedtree import HOOKED, PLAIN, expected, found_specialized, probe, specialized_modules
 
 BACKENDS = ('mthreads', 'enflame')
-
-
-def python_with(*modules):
-    """An interpreter that has these modules; skips the test when there is none."""
-    check = f'import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, {modules!r})))'
-    for python in (sys.executable, '/usr/bin/python3'):
-        if os.path.exists(python) and run([python, '-c', check], ok=None).returncode == 0:
-            return python
-    raise Skip(f'no Python with {", ".join(modules)}')
 
 
 def setup(python, v, *words):
@@ -108,10 +100,8 @@ def setup_twice_for_two_backends():
 
 def install(python, v):
     """pip install -e, with the native module"""
-    env = clean_env(FLAGTREE_BACKEND=v.backend, TRITON_BUILD_EXT='1', PIP_NO_INDEX='1',
-                    PIP_CONFIG_FILE='/dev/null', PIP_DISABLE_PIP_VERSION_CHECK='1')
-    pip = [python, '-m', 'pip', 'install', '--no-build-isolation', '--no-deps', '-e']
-    run(pip + [v.path('python')], env=env, cwd=v.tmp, limit_sec=300)
+    pip_install(python, '-e', v.path('python'), cwd=v.tmp, FLAGTREE_BACKEND=v.backend,
+                TRITON_BUILD_EXT='1')
 
 
 def pip_installs_editable_with_a_library():
@@ -120,9 +110,7 @@ def pip_installs_editable_with_a_library():
     with View(HOOKED, BACKENDS[0]) as a, View(root=a.root, backend=BACKENDS[1]) as b:
         before = snapshot(a.root)
         for v in (a, b):
-            venv = os.path.join(v.tmp, 'venv')
-            run([system_python, '-m', 'venv', '--without-pip', '--system-site-packages', venv])
-            python = os.path.join(venv, 'bin', 'python')
+            python = venv(system_python, os.path.join(v.tmp, 'venv'))
             install(python, v)
             install(python, v)
             imports = 'import triton, triton.backends as b; print(triton.__file__, *b.backends)'
