@@ -225,6 +225,8 @@ static void make_op(struct maker *k, struct op *o)
 		pick_old(k, o->to);
 	if (o->kind == OP_RENAME && !pick(k, 5))
 		o->flags = RENAME_NOREPLACE;
+	else if (o->kind == OP_RENAME && !pick(k, 6))
+		o->flags = RENAME_EXCHANGE;
 	o->mode = pick_mode(k, o->kind == OP_MKDIR);
 	o->offset = pick(k, 40);
 	if (o->kind == OP_UTIMENS)

@@ -175,8 +175,7 @@ static int make_new(struct model *m, const struct op *o, enum kind kind, mode_t 
 	return r;
 }
 
-/* Make the object at @path ready for an edit; *@ret is what to change. */
-static int prepare(struct model *m, const char *path, struct seen *s, struct mdata **ret)
+int model_prepare(struct model *m, const char *path, struct seen *s, struct mdata **ret)
 {
 	struct mroute to;
 	int r = model_route(m, path, s, &to);
@@ -221,7 +220,7 @@ static int write_data(struct model *m, const struct op *o)
 		return r;
 	if (s.node->data->kind != KIND_FILE)
 		return mnode_is_dir(s.node) ? -EISDIR : -ELOOP;
-	r = prepare(m, o->path, &s, &d);
+	r = model_prepare(m, o->path, &s, &d);
 	if (r < 0)
 		return r;
 	d->timed = false;
@@ -252,7 +251,7 @@ static int set_attr(struct model *m, const struct op *o)
 	if (o->kind == OP_CHMOD && o->mode == s.node->data->mode &&
 	    model_route(m, o->path, &s, &to) == 0 && !to.in_place)
 		return 0;
-	r = prepare(m, o->path, &s, &d);
+	r = model_prepare(m, o->path, &s, &d);
 	if (r < 0)
 		return r;
 	if (o->kind == OP_CHMOD) {
@@ -289,7 +288,7 @@ static int add_link(struct model *m, const struct op *o)
 	if (!r)
 		r = model_route_new(m, o->to, false, &dir, &to);
 	if (!r)
-		r = prepare(m, o->path, &s, &d);
+		r = model_prepare(m, o->path, &s, &d);
 	if (r < 0)
 		return r;
 	if (!edit.layer && to)

@@ -97,6 +97,8 @@ int model_apply_below(struct model *m, const struct op *o);
 
 /* Shared by the model's own files. */
 
+/** model_prepare - make the object at @path ready for an edit; *@ret is what to change */
+int model_prepare(struct model *m, const char *path, struct seen *s, struct mdata **ret);
 /** model_parents - make the directories above @path in layer @to; returns the last */
 struct mnode *model_parents(struct model *m, unsigned to, const char *path);
 /** model_remove - take the object away along @r; what is below is hidden first */

@@ -5,18 +5,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "model.h"
-
-/* A rename that has been judged. */
-struct moving {
-	struct model *m;
-	const char *from;
-	const char *to;
-	struct seen s; /* at @from */
-	bool is_dir;
-	struct mroute remove; /* of @from */
-	unsigned dest;	      /* layer that takes @to */
-};
+#include "mmove.h"
 
 static struct mnode *parent_in(const struct moving *mv, unsigned layer, const char *path)
 {
@@ -110,6 +99,17 @@ static int copy_visible(const struct moving *mv, const char *path, const struct 
 	return r;
 }
 
+int mmove_check(const struct moving *mv)
+{
+	struct mcopies c = { .n = 0 };
+	struct mnode *n = NULL;
+	int r = copy_visible(mv, mv->from, &mv->s, &c, &n);
+
+	free(c.v);
+	mnode_free(n);
+	return r;
+}
+
 /* What is to go from its own layer: noted before anything changes, children first. */
 struct listed {
 	char path[PATH_SIZE];
@@ -120,18 +120,6 @@ struct list {
 	struct listed v[256];
 	size_t n;
 };
-
-/* Does a rule deny the removal of anything in it? */
-static int check_removable(const struct moving *mv, const char *path, const struct seen *s)
-{
-	struct mcopies c = { .n = 0 };
-	struct mnode *n = NULL;
-	int r = copy_visible(mv, path, s, &c, &n);
-
-	free(c.v);
-	mnode_free(n);
-	return r;
-}
 
 static void list_own(const struct moving *mv, const char *path, const struct seen *s,
 		     unsigned layer, struct list *l)
@@ -218,6 +206,19 @@ static bool is_movable(const struct moving *mv)
 	return mv->s.node->data->kind == KIND_FILE;
 }
 
+int mmove_do(const struct moving *mv)
+{
+	int r = 0;
+
+	if (is_movable(mv))
+		move_in_place(mv);
+	else
+		r = move_by_copy(mv);
+	if (!r && !mv->is_dir)
+		model_undo_hide(mv->m, mv->to, mv->dest);
+	return r;
+}
+
 static bool is_below(const char *path, const char *dir)
 {
 	const char *rest = path_below(path, dir);
@@ -238,13 +239,16 @@ static int judge(struct moving *mv, unsigned flags, struct seen *ret_dir, struct
 		return r;
 	mv->is_dir = mnode_is_dir(mv->s.node);
 	*ret_exists = model_lookup(mv->m, mv->to, ret_there) == 0;
-	if (*ret_exists && flags)
+	if (*ret_exists && flags == RENAME_NOREPLACE)
 		return -EEXIST;
-	if (is_below(mv->to, mv->from))
+	if (!*ret_exists && flags == RENAME_EXCHANGE)
+		return -ENOENT;
+	if (is_below(mv->to, mv->from) || (flags == RENAME_EXCHANGE && is_below(mv->from, mv->to)))
 		return -EINVAL;
 	if (is_below(mv->from, mv->to))
 		return -ENOTEMPTY;
-	if (!*ret_exists || ret_there->node->data == mv->s.node->data)
+	if (!*ret_exists || flags == RENAME_EXCHANGE ||
+	    ret_there->node->data == mv->s.node->data)
 		return 0;
 	if (mnode_is_dir(ret_there->node) != mv->is_dir)
 		return mv->is_dir ? -ENOTDIR : -EISDIR;
@@ -267,13 +271,7 @@ static int carry_out(struct moving *mv, const struct seen *dir, const struct see
 	}
 	if (r < 0)
 		return r;
-	if (is_movable(mv))
-		move_in_place(mv);
-	else
-		r = move_by_copy(mv);
-	if (!r && !mv->is_dir)
-		model_undo_hide(mv->m, mv->to, mv->dest);
-	return r;
+	return mmove_do(mv);
 }
 
 /* An empty directory is replaced in two steps: would the second one fail, after the first? */
@@ -300,7 +298,7 @@ static int try_replacing(struct moving *mv, unsigned flags)
 	free(c.v);
 	r = judge(&try, flags, &dir, &there, &exists);
 	if (!r)
-		r = check_removable(&try, try.from, &try.s);
+		r = mmove_check(&try);
 	if (!r)
 		r = carry_out(&try, &dir, &there);
 	model_clear(&trial);
@@ -317,6 +315,8 @@ int model_rename(struct model *m, const struct op *o)
 
 	if (r < 0 || (exists && there.node->data == mv.s.node->data))
 		return r;
+	if (o->flags == RENAME_EXCHANGE)
+		return mexchange(m, o->path, o->to);
 	if (exists && mv.is_dir)
 		r = try_replacing(&mv, o->flags);
 	return r < 0 ? r : carry_out(&mv, &dir, exists ? &there : NULL);

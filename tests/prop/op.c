@@ -25,7 +25,7 @@ void op_print(FILE *out, const struct op *o, const char *where)
 	if (o->kind == OP_LINK || o->kind == OP_RENAME)
 		fprintf(out, " -> '%s'", o->to);
 	if (o->kind == OP_RENAME && o->flags)
-		fprintf(out, " noreplace");
+		fprintf(out, o->flags == RENAME_EXCHANGE ? " exchange" : " noreplace");
 	if (o->kind == OP_CREATE || o->kind == OP_MKDIR || o->kind == OP_CHMOD)
 		fprintf(out, " %04o", o->mode);
 	if (o->kind == OP_WRITE || o->kind == OP_TRUNCATE || o->kind == OP_UTIMENS)
