@@ -235,7 +235,7 @@ static int rename_in_layers(const struct move *m, unsigned from)
 	if (!r)
 		r = record_base(m);
 	if (!r)
-		r = whiteout_clear(m->v, m->to, m->is_dir);
+		r = whiteout_clear(m->v, m->to);
 	if (r < 0)
 		return r;
 	if (m->to_f && m->to_f->layer == m->dest)

@@ -130,7 +130,7 @@ static int publish(const struct move *m, struct interim *i, int parent, const ch
 		*ret = PUBLISHED_NEW;
 		return interim_publish_over(i, parent, name);
 	}
-	r = whiteout_clear(m->v, m->to, m->is_dir);
+	r = whiteout_clear(m->v, m->to);
 	if (!r)
 		r = interim_publish_new(i, parent, name);
 	return r == -EEXIST ? -ESTALE : r; /* the layer got one of its own meanwhile */

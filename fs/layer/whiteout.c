@@ -96,9 +96,9 @@ int whiteout_replace_dir(struct view *v, const char *path)
 	return r ? whiteout_put(v, path) : whiteout_take_dir(v, path);
 }
 
-int whiteout_clear(struct view *v, const char *path, bool is_dir)
+int whiteout_clear(struct view *v, const char *path)
 {
 	int r = whiteout_drop(v, path);
 
-	return r < 0 || !is_dir ? r : whiteout_take_dir(v, path);
+	return r < 0 ? r : whiteout_take_dir(v, path);
 }

@@ -25,9 +25,10 @@ int whiteout_take_dir(struct view *v, const char *path);
 int whiteout_replace_dir(struct view *v, const char *path);
 
 /**
- * whiteout_clear - nothing of scratch shall hide what is about to come to @path of a lower layer
- * @is_dir: it is a directory: whiteouts in one that scratch still has there would hide its names
+ * whiteout_clear - nothing of scratch shall be mixed up with what is about to come to @path of a
+ * lower layer: neither a whiteout nor a directory that the view does not show, with its attributes
+ * and the whiteouts in it
  */
-int whiteout_clear(struct view *v, const char *path, bool is_dir);
+int whiteout_clear(struct view *v, const char *path);
 
 #endif

@@ -274,7 +274,7 @@ void gen_next(struct gen *g, const struct arena *a, struct op *ret)
 	struct seen root;
 
 	g->n++;
-	if (rng_below(&g->rng, 10) < 3 || g->n < 30)
+	if (rng_below(&g->rng, 10) < (m->setup->readonly ? 8 : 3) || g->n < 30)
 		k.layer = 1 + (int)rng_below(&g->rng, m->n - 1);
 	if (k.layer == IN_VIEW) {
 		if (model_lookup(m, "", &root) == 0)

@@ -66,6 +66,18 @@ struct mnode *model_in_layer(const struct model *m, unsigned i, const char *path
 	return rel ? mnode_find(m->layers[i].root, rel) : NULL;
 }
 
+bool model_has_name(const char *path, const char *start)
+{
+	size_t len = strlen(start);
+
+	for (const char *p = path; p; p = strchr(p, '/')) {
+		p += *p == '/';
+		if (!strncmp(p, start, len))
+			return true;
+	}
+	return false;
+}
+
 /* [hide] of the profile: names that begin with "hd", and what is below them. */
 bool model_shown(const struct model *m, unsigned i, const char *path)
 {
@@ -73,12 +85,10 @@ bool model_shown(const struct model *m, unsigned i, const char *path)
 
 	if (!m->setup->rules || (role != ROLE_MAP && role != ROLE_CHECKOUT))
 		return true;
-	for (const char *p = path; p; p = strchr(p, '/')) {
-		p += *p == '/';
-		if (!strncmp(p, "hd", 2))
-			return false;
-	}
-	return true;
+	if (role == ROLE_MAP && m->setup->except && model_below_at(m, i, path) &&
+	    model_has_name(model_below_at(m, i, path), "d"))
+		return false;
+	return !model_has_name(path, "hd");
 }
 
 /* Do the hide lists of the layers above @i hide what it has at @path? */

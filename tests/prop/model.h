@@ -30,6 +30,8 @@ struct setup {
 	bool write_owner; /* -o write=owner */
 	bool external;	  /* spec directories lie outside of the checkout */
 	bool whole;	  /* they are laid over the root, not over m0 */
+	bool readonly;
+	bool except; /* maps leave out what begins with "d" */
 };
 
 struct mlayer {
@@ -73,6 +75,11 @@ bool model_has_below(const struct model *m, const char *path, unsigned above);
 struct mnode *model_in_layer(const struct model *m, unsigned i, const char *path);
 /** model_below_at - @path as seen from layer @i's directory, or NULL if it is not inside */
 const char *model_below_at(const struct model *m, unsigned i, const char *path);
+/**
+ * model_has_name - does a component of @path begin with @start? Patterns here are all of the form
+ * "xx*"
+ */
+bool model_has_name(const char *path, const char *start);
 /** model_shown - would an object of layer @i at @path be in the view at all? */
 bool model_shown(const struct model *m, unsigned i, const char *path);
 

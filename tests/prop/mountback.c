@@ -62,6 +62,8 @@ static int mount_it(const struct view_options *o, const char *mnt)
 		args_add(&a, "-p");
 		args_add(&a, o->profile);
 	}
+	if (o->readonly)
+		args_add(&a, "-r");
 	if (o->scratch_all)
 		args_add(&a, "--scratch-all");
 	if (o->write_owner) {

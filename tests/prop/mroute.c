@@ -6,19 +6,6 @@
 #include "base/path.h"
 #include "model.h"
 
-/* Does a component of @path begin with @start? Patterns here are all of the form "xx*". */
-static bool has_name(const char *path, const char *start)
-{
-	size_t len = strlen(start);
-
-	for (const char *p = path; p; p = strchr(p, '/')) {
-		p += *p == '/';
-		if (!strncmp(p, start, len))
-			return true;
-	}
-	return false;
-}
-
 struct facts {
 	const char *path;
 	bool ignored;
@@ -35,7 +22,7 @@ static const struct mrule *first_rule(const struct model *m, const struct facts 
 		if (!strcmp(r->what, "@any") || (!strcmp(r->what, "@ignored") && f->ignored) ||
 		    (!strcmp(r->what, "@backend") && f->backend) ||
 		    (!strcmp(r->what, "@mapped") && f->mapped) ||
-		    (r->what[0] != '@' && has_name(f->path, start)))
+		    (r->what[0] != '@' && model_has_name(f->path, start)))
 			return r;
 	}
 	return NULL;
@@ -69,14 +56,14 @@ int model_route(const struct model *m, const char *path, const struct seen *s, s
 	int map = model_map_of(m, path);
 	struct facts f = {
 		.path = path,
-		.ignored = l->in_root && has_name(path, "ig"),
+		.ignored = l->in_root && model_has_name(path, "ig"),
 		.backend = l->role == ROLE_MAP,
 		.mapped = map >= 0,
 	};
 	const struct mrule *r = first_rule(m, &f);
 	enum where to = r ? r->to : TO_OWNER;
 
-	if (!m->setup->scratch_all && is_denied(m, &f))
+	if (m->setup->readonly || (!m->setup->scratch_all && is_denied(m, &f)))
 		return -EROFS;
 	if (m->setup->scratch_all || l->role == ROLE_SCRATCH || overlays_go_to_scratch(m))
 		to = TO_SCRATCH;
@@ -138,7 +125,7 @@ int model_route_new(const struct model *m, const char *path, bool is_dir, const 
 	int map = model_map_of(m, path);
 	struct facts f = {
 		.path = path,
-		.ignored = has_name(path, "ig") || !model_shown(m, m->n - 1, path),
+		.ignored = model_has_name(path, "ig") || !model_shown(m, m->n - 1, path),
 		.mapped = map >= 0,
 	};
 	const struct mrule *r = first_rule(m, &f);
@@ -146,6 +133,8 @@ int model_route_new(const struct model *m, const char *path, bool is_dir, const 
 	int layer;
 
 	*ret = 0;
+	if (m->setup->readonly)
+		return -EROFS;
 	if (m->setup->scratch_all)
 		return 0;
 	if (is_denied(m, &f))

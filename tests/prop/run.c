@@ -67,7 +67,7 @@ bool run_random(struct run *r, size_t n)
 			gen_next(&g, &a, o);
 		else
 			*o = (struct op){ .kind = OP_REMOUNT, .layer = IN_VIEW };
-		o->look = r->n == n || !rng_below(&when, 3);
+		o->look = r->n == n || !rng_below(&when, 8);
 		ok = do_op(&a, o);
 	}
 	end(r, &s, &a);

@@ -36,6 +36,8 @@ const struct setup setups[] = {
 	{ .name = "owner", .rules = owner_rules },
 	{ .name = "owner-outside", .rules = owner_rules, .external = true },
 	{ .name = "mixed", .rules = mixed_rules },
+	{ .name = "except", .rules = flagtree_rules, .except = true },
+	{ .name = "readonly", .rules = flagtree_rules, .readonly = true },
 	{ .name = "overlay" },
 	{ .name = "overlay-owner", .write_owner = true },
 	{ .name = NULL },
@@ -106,6 +108,7 @@ static int make_profile(const struct site *s)
 		strbuf_addf(&text, "\nfrom = %s%sspec/${backend}/", k->external ? s->tmp : "",
 			    k->external ? "/" : "");
 		strbuf_addf(&text, k->whole ? "w\n" : "m%u\n", i);
+		strbuf_adds(&text, k->except ? "except = d*\n" : "");
 	}
 	strbuf_adds(&text, "[write]\n");
 	for (const struct mrule *r = k->rules; r->what; r++)
@@ -208,6 +211,7 @@ int site_options(const struct site *s, struct view_options *ret)
 		.profile = s->setup->rules ? below(s, "profile.ini") : NULL,
 		.scratch_all = s->setup->scratch_all,
 		.write_owner = s->setup->write_owner,
+		.readonly = s->setup->readonly,
 	};
 	ok = ret->root && ret->scratch && (ret->profile || !s->setup->rules);
 	for (unsigned i = 1; i <= 2 && ok; i++) {

@@ -310,6 +310,38 @@ static void renamed_directory_shows_what_was_deleted_at_its_new_name(void **stat
 	assert_string_equal(vf_text(f, "src/n/s/x"), "two");
 }
 
+static void remove_in(const struct viewfix *f, const char *path)
+{
+	char full[PATH_MAX];
+
+	(void)snprintf(full, sizeof(full), "%s/%s", f->tmp, path);
+	tree_remove(full);
+}
+
+static void what_scratch_had_is_no_matter_of_a_renamed_file(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp,
+		  "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
+		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\n"
+		  "[write]\nk* = scratch\n@any = owner\n",
+		  "trunk/lib/d/f=f", "trunk/spec/b/lib/x=x", NULL);
+	vf_open(f, "b");
+	assert_int_equal(vf_chmod(f, "lib/d", 0700), 0);
+	assert_int_equal(vf_put(f, "lib/d/k", "k"), 0);
+	remove_in(f, "trunk/lib/d");
+	assert_int_equal(vf_rm(f, "lib/d/k"), 0);
+	assert_string_equal(vf_text(f, "lib/d"), "ENOENT");
+	assert_int_equal(vf_rename(f, "lib/x", "lib/d", 0), 0);
+	assert_int_equal(vf_rm(f, "lib/d"), 0);
+	/* a new directory, made only for what is in it */
+	tree_make(f->tmp, "trunk/lib/d/", NULL);
+	assert_int_equal(vf_put(f, "lib/d/k", "k"), 0);
+	remove_in(f, "trunk/lib/d");
+	assert_int_equal(vf_look(f, "lib/d").st.st_mode & 07777, 0755);
+}
+
 static void deleted_name_takes_a_renamed_one(void **state)
 {
 	struct viewfix *f = *state;
@@ -465,6 +497,7 @@ int main(void)
 		TEST(refused_rename_changes_nothing),
 		TEST(directory_with_a_denied_name_stays_and_leaves_no_trace),
 		TEST(renamed_directory_shows_what_was_deleted_at_its_new_name),
+		TEST(what_scratch_had_is_no_matter_of_a_renamed_file),
 		TEST(deleted_name_takes_a_renamed_one),
 		TEST(alias_of_a_file_is_never_lost),
 		TEST(directory_does_not_go_into_its_alias),
