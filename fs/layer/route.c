@@ -302,6 +302,8 @@ static const char *obstacle(const struct view *v, const char *path, bool is_dir,
 
 	if (!stack_layer_shows(&v->stack, to, path, is_dir))
 		return ", but the view hides this name there";
+	if (stack_hides(&v->stack, to, path, is_dir))
+		return ", but a hide list hides this name there";
 	if (l->kind == LAYER_TRUNK && !(parent->parts & UINT64_C(1) << to))
 		return ", but trunk has no part in this directory";
 	/* what is seen there by now makes the creation fail, as it should */

@@ -167,15 +167,13 @@ struct search {
 	struct stat times; /* latest times */
 };
 
-/* Do the hide lists of the layers above @layer hide this name's candidate in it? */
-static bool is_hidden_from_above(const struct search *s, unsigned layer, bool is_dir)
+bool stack_hides(const struct stack *st, unsigned layer, const char *path, bool is_dir)
 {
 	for (unsigned i = 0; i < layer; i++) {
 		const char *rel;
 
-		if (s->st->hides[i] &&
-		    rule_place(s->st->layers[i].rule, s->path, &rel) == RULE_INSIDE && *rel &&
-		    hide_covers(s->st->hides[i], rel, is_dir))
+		if (st->hides[i] && rule_place(st->layers[i].rule, path, &rel) == RULE_INSIDE &&
+		    *rel && hide_covers(st->hides[i], rel, is_dir))
 			return true;
 	}
 	return false;
@@ -342,7 +340,7 @@ static int search_run(struct search *s, const struct dirset *dir, uint64_t layer
 		if (r < 0)
 			return r;
 		if (c.kind != CANDIDATE_NONE && c.kind != CANDIDATE_WHITEOUT &&
-		    is_hidden_from_above(s, i, c.kind != CANDIDATE_OTHER))
+		    stack_hides(s->st, i, s->path, c.kind != CANDIDATE_OTHER))
 			break;
 		r = take(s, i, &c);
 		if (r)

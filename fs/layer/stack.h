@@ -160,6 +160,9 @@ const char *stack_virtual_content(const struct stack *st, const struct found *f)
  */
 bool stack_layer_shows(const struct stack *st, unsigned layer, const char *path, bool is_dir);
 
+/** stack_hides - do the hide lists of the layers above @layer hide @path in it? */
+bool stack_hides(const struct stack *st, unsigned layer, const char *path, bool is_dir);
+
 /**
  * stack_is_hijacked - rule_is_hijacked_fn over the trunk's __init__.py files; @arg: struct
  * hijack_arg

@@ -93,6 +93,11 @@ static int route_to(struct view *v, const char *to, bool is_dir, unsigned *ret)
 	struct route route;
 	int r = dir ? stack_lookup(&v->stack, dir, &parent) : -ENOMEM;
 
+	/* scratch had it only for what has just left it, and has it again with what comes */
+	if (r == -ENOENT) {
+		*ret = 0;
+		return 0;
+	}
 	if (!r)
 		r = route_new(v, to, is_dir, &parent, &route);
 	if (!r)

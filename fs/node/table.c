@@ -493,12 +493,13 @@ void table_add_part(struct table *t, struct node *dir, unsigned layer)
 	uint64_t bit = UINT64_C(1) << layer;
 
 	pthread_mutex_lock(&t->lock);
-	while (dir && !(dir->found.parts & bit)) {
+	/* all the way: one above may have been looked at when the layer had nothing there */
+	while (dir) {
 		struct node *parent = dir->names ? dir->names->parent : NULL;
 
-		dir->found.parts |= bit;
-		if (parent)
+		if (parent && !(dir->found.parts & bit))
 			parent->seq++;
+		dir->found.parts |= bit;
 		dir = parent;
 	}
 	pthread_mutex_unlock(&t->lock);

@@ -50,9 +50,12 @@ static void keep_own(const struct check *c, const char *path, struct shown_list 
 
 		if (!*path && is_mark(c, name))
 			continue;
-		/* what is left over of an interim object is nobody's */
+		/* others' names, and what they exchange; what an interim object leaves is nobody's */
+		if (!*path && shared && c->a->site->arenas > 1 &&
+		    (!arena_owns(c->a, name) || !strncmp(name, ".specfs-", 8)))
+			continue;
 		if (!*path && shared && !arena_owns(c->a, name) &&
-		    (c->a->site->arenas > 1 || strncmp(name, ".specfs-tmp.", 12) != 0))
+		    strncmp(name, ".specfs-tmp.", 12) != 0)
 			continue;
 		l->v[n++] = l->v[i];
 	}

@@ -69,6 +69,8 @@ int main(int argc, char **argv)
 	r.setup = setup_find(argv[2]);
 	if (!r.setup)
 		return usage("unknown setup");
+	if (argc == 4 && r.setup->whole)
+		return usage("threads can't share the hide list of one map");
 	if (r.be == &mount_backend && !mount_is_possible()) {
 		printf("skipped: no $SPECFS_BIN or no /dev/fuse\n");
 		return 77;
@@ -86,6 +88,6 @@ int main(int argc, char **argv)
 	       argv[2], argc == 4 ? " threads" : "");
 	fflush(stdout);
 	if (argc == 4)
-		return run_threads(r.setup, r.seed, (size_t)ops) ? 0 : 1;
+		return run_threads(r.setup, r.be, r.seed, (size_t)ops) ? 0 : 1;
 	return run_one(&r, (size_t)ops);
 }

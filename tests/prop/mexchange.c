@@ -97,9 +97,8 @@ static int shift(struct model *m, const char *from, const char *to)
 	mv.is_dir = mnode_is_dir(mv.s.node);
 	if (from != aside)
 		r = model_route(m, from, &mv.s, &mv.remove);
-	if (!r && to != aside)
-		r = model_parent(m, to, &dir);
-	if (!r && to != aside)
+	/* where the parent has gone with what was in it, scratch has it again with what comes */
+	if (!r && to != aside && model_parent(m, to, &dir) == 0)
 		r = model_route_new(m, to, mv.is_dir, &dir, &mv.dest);
 	return r < 0 ? r : mmove_do(&mv);
 }

@@ -91,8 +91,7 @@ bool model_shown(const struct model *m, unsigned i, const char *path)
 	return !model_has_name(path, "hd");
 }
 
-/* Do the hide lists of the layers above @i hide what it has at @path? */
-static bool is_hidden(const struct model *m, unsigned i, const char *path, bool is_dir)
+bool model_is_hidden(const struct model *m, unsigned i, const char *path, bool is_dir)
 {
 	for (unsigned above = 0; above < i; above++) {
 		const struct mlayer *l = &m->layers[above];
@@ -128,7 +127,7 @@ static bool search(const struct model *m, const char *path, unsigned parts, unsi
 		if (n->data->kind == KIND_WHITEOUT)
 			break;
 		is_dir = mnode_is_dir(n);
-		if (is_hidden(m, i, path, is_dir))
+		if (model_is_hidden(m, i, path, is_dir))
 			break;
 		if (!is_dir) {
 			if (s.node && !(s.implied && shows_nothing(m, path, s.parts)))

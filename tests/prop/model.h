@@ -83,6 +83,9 @@ bool model_has_name(const char *path, const char *start);
 /** model_shown - would an object of layer @i at @path be in the view at all? */
 bool model_shown(const struct model *m, unsigned i, const char *path);
 
+/** model_is_hidden - do the hide lists of the layers above @i hide what it has at @path? */
+bool model_is_hidden(const struct model *m, unsigned i, const char *path, bool is_dir);
+
 /* A change's way. */
 struct mroute {
 	unsigned layer;

@@ -112,7 +112,7 @@ static bool would_uncover(const struct model *m, const char *path, bool is_dir, 
 static bool is_barred(const struct model *m, const char *path, bool is_dir, const struct seen *dir,
 		      unsigned to)
 {
-	if (!model_shown(m, to, path))
+	if (!model_shown(m, to, path) || model_is_hidden(m, to, path, is_dir))
 		return true;
 	if (m->layers[to].role == ROLE_CHECKOUT && !(dir->parts & 1u << to))
 		return true;

@@ -27,6 +27,6 @@ void run_print(const struct run *r);
 void run_clear(struct run *r);
 
 /** run_threads - the same for several arenas of one view at once; says what is wrong itself */
-bool run_threads(const struct setup *setup, uint64_t seed, size_t n);
+bool run_threads(const struct setup *setup, const struct backend *be, uint64_t seed, size_t n);
 
 #endif

@@ -10,7 +10,7 @@
 #include "gen.h"
 #include "run.h"
 
-enum { THREADS = 2, ROUND = 150 };
+enum { THREADS = 3, ROUND = 100 };
 
 /* One thread's part of a round. */
 struct worker {
@@ -32,8 +32,8 @@ static void *work(void *arg)
 
 		gen_next(&w->g, &w->a, o);
 		w->ok = arena_step(&w->a, o);
-		if (w->ok && !rng_below(&w->g.rng, 8))
-			w->ok = arena_check(&w->a);
+		if (w->ok && !rng_below(&w->g.rng, 20))
+			w->ok = arena_settle(&w->a) && arena_check(&w->a);
 	}
 	return NULL;
 }
@@ -47,7 +47,7 @@ static bool round_of(struct worker *w)
 			abort();
 	for (unsigned i = 0; i < THREADS; i++) {
 		pthread_join(w[i].thread, NULL);
-		w[i].ok = w[i].ok && arena_check(&w[i].a);
+		w[i].ok = w[i].ok && arena_settle(&w[i].a) && arena_check(&w[i].a);
 		ok = ok && w[i].ok;
 	}
 	return ok;
@@ -70,26 +70,35 @@ static void print_round(const struct worker *w)
 	}
 }
 
-static bool rounds(struct site *s, struct worker *w, size_t n)
+/* Close the view, open it again, and compare it as each thread's model says. */
+static bool remount(const struct backend *be, struct site *s, struct worker *w)
 {
-	for (size_t done = 0; done < n; done += (size_t)ROUND * THREADS) {
-		int r;
+	bool ok = true;
+	int r;
 
-		if (!round_of(w))
-			return false;
-		view_backend.stop(s);
-		r = view_backend.start(s);
-		for (unsigned i = 0; i < THREADS; i++) {
-			w[i].site.view = s->view;
-			w[i].ok = r == 0 && arena_check(&w[i].a);
-		}
-		if (!w[0].ok || !w[1].ok)
-			return false;
+	be->stop(s);
+	r = be->start(s);
+	for (unsigned i = 0; i < THREADS; i++) {
+		w[i].site.view = s->view;
+		w[i].site.mount_fd = s->mount_fd;
+		w[i].ok = r < 0 ? arena_fail(&w[i].a, "opening the view again: %s",
+					     strerrorname_np(-r))
+				: arena_check(&w[i].a);
+		ok = ok && w[i].ok;
 	}
-	return true;
+	return ok;
 }
 
-bool run_threads(const struct setup *setup, uint64_t seed, size_t n)
+static bool rounds(const struct backend *be, struct site *s, struct worker *w, size_t n)
+{
+	bool ok = true;
+
+	for (size_t done = 0; ok && done < n; done += (size_t)ROUND * THREADS)
+		ok = round_of(w) && remount(be, s, w);
+	return ok;
+}
+
+bool run_threads(const struct setup *setup, const struct backend *be, uint64_t seed, size_t n)
 {
 	cleanup_free struct worker *w = calloc(THREADS, sizeof(*w));
 	struct site s;
@@ -97,21 +106,21 @@ bool run_threads(const struct setup *setup, uint64_t seed, size_t n)
 	int r = w ? site_make(&s, setup, THREADS) : -ENOMEM;
 
 	if (!r)
-		r = view_backend.start(&s);
+		r = be->start(&s);
 	if (r < 0) {
 		fprintf(stderr, "the view can't be opened: %s\n", strerror(-r));
 		return false;
 	}
 	for (unsigned i = 0; i < THREADS; i++) {
 		w[i].site = s;
-		arena_init(&w[i].a, &w[i].site, &view_backend, i);
+		arena_init(&w[i].a, &w[i].site, be, i);
 		w[i].g.rng.state = seed + i;
 		w[i].ok = true;
 	}
-	ok = rounds(&s, w, n);
+	ok = rounds(be, &s, w, n);
 	if (!ok)
 		print_round(w);
-	view_backend.stop(&s);
+	be->stop(&s);
 	for (unsigned i = 0; i < THREADS; i++)
 		arena_clear(&w[i].a);
 	site_remove(&s);

@@ -50,6 +50,23 @@ static void scratch_only_directory_keeps_its_names(void **state)
 	assert_string_equal(vf_text(f, "s/out/lib/x.o"), "o2");
 }
 
+static void name_that_a_hide_list_hides_is_made_in_scratch(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp,
+		  "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
+		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\n"
+		  "[write]\n@any = trunk\n",
+		  "trunk/lib/x=x", "trunk/spec/b/lib/.specfs-hide=k\n", NULL);
+	vf_open(f, "b");
+	assert_int_equal(vf_put(f, "lib/k", "k"), 0);
+	assert_string_equal(vf_text(f, "lib/k"), "k");
+	assert_string_equal(vf_layer(f, "lib/k"), "scratch");
+	assert_int_equal(vf_mkdir(f, "lib/d"), 0);
+	assert_string_equal(vf_layer(f, "lib/d"), "trunk");
+}
+
 static void hidden_name_is_made_in_scratch(void **state)
 {
 	struct viewfix *f = *state;
@@ -352,6 +369,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(new_names_go_where_the_rules_say),
 		TEST(scratch_only_directory_keeps_its_names),
+		TEST(name_that_a_hide_list_hides_is_made_in_scratch),
 		TEST(hidden_name_is_made_in_scratch),
 		TEST(places_of_the_profile_take_changes_in_scratch),
 		TEST(name_that_appears_underneath_is_refused),

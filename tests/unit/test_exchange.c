@@ -47,6 +47,25 @@ static const struct {
 	{ "MARKER", "", "b", false },	     { "s/new", "", "made", true },
 };
 
+/* The directory is there only for the name that is exchanged. */
+static void exchange_in_a_directory_that_lives_by_it(void **state)
+{
+	struct viewfix *f = *state;
+	char gone[PATH_MAX];
+
+	make_checkout(f);
+	tree_make(f->tmp, "trunk/s/p/old=old", NULL);
+	vf_open(f, "b");
+	assert_int_equal(vf_put(f, "s/p/new", "new"), 0);
+	(void)snprintf(gone, sizeof(gone), "%s/trunk/s/p", f->tmp);
+	tree_remove(gone);
+	assert_int_equal(vf_rename(f, "s/p/new", "src/d", RENAME_EXCHANGE), 0);
+	assert_string_equal(vf_text(f, "s/p/new/in/x"), "srcx");
+	assert_string_equal(vf_text(f, "src/d"), "new");
+	vf_remount(f);
+	assert_string_equal(vf_text(f, "s/p/new/in/x"), "srcx");
+}
+
 static void exchange_in_one_layer(void **state)
 {
 	struct viewfix *f = *state;
@@ -193,6 +212,7 @@ static void exchanged_directory_shows_nothing_old(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(exchange_in_a_directory_that_lives_by_it),
 		TEST(exchange_in_one_layer),
 		TEST(everything_is_exchanged_with_everything),
 		TEST(exchange_shows_nothing_old),

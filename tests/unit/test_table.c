@@ -443,6 +443,13 @@ static void new_part_is_noted_up_to_the_root(void **state)
 	table_refresh(f->t, nb, na, "b", seq, &d);
 	node_found(nb, &now);
 	assert_int_equal(now.parts, 2 | 1 << 5);
+	/* one above that was looked at before the layer had anything there */
+	(void)enter(f, f->root, "a", &d);
+	node_found(na, &now);
+	assert_int_equal(now.parts, 2);
+	table_add_part(f->t, nb, 5);
+	node_found(na, &now);
+	assert_int_equal(now.parts, 2 | 1 << 5);
 	node_unref(na);
 	node_unref(nb);
 }
