@@ -452,7 +452,7 @@ void refresh_files(const struct refresh *r)
 	    table_below(r->srv->table, root, &below, &n) < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		if (below[i]->type == S_IFREG && differs(r->srv, below[i]))
+		if (below[i]->type != S_IFDIR && differs(r->srv, below[i]))
 			inval_pages(r->inval, below[i]->id);
 		node_unref(below[i]);
 	}

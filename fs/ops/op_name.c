@@ -112,11 +112,12 @@ static int link_held(struct place *p, struct node *n, const char *name,
 		     struct fuse_entry_param *ret)
 {
 	struct server *srv = p->srv;
+	cleanup_node struct node *parent = NULL;
 	cleanup_strbuf struct strbuf from = STRBUF_INIT;
 	struct found before;
 	struct found f;
 	struct found made;
-	int r = table_path(srv->table, n, &from);
+	int r = table_place(srv->table, n, &from, &parent);
 
 	if (r < 0)
 		return -ENOENT;
@@ -135,6 +136,7 @@ static int link_held(struct place *p, struct node *n, const char *name,
 		handle_drop(srv->slots, n, HANDLE_READ);
 		handle_drop(srv->slots, n, HANDLE_PATH);
 	}
+	place_add_part(srv, parent, f.layer);
 	r = entry_enter(p, name, &made, true, n, ret);
 	if (!r)
 		place_add_part(srv, p->dir, made.layer);

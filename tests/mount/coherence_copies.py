@@ -89,6 +89,31 @@ def the_other_name_of_a_copied_file_is_the_old_file():
         true(os.stat(v.path('e/a')).st_ino != old, 'the copy has another one')
 
 
+def a_link_of_a_copy_is_seen_by_both_names():
+    with View({'d/a': 'text\n', 'e/': None}, opts=['-p', 'generic', '--scratch-all']) as v:
+        os.link(v.path('d/a'), v.path('e/b'))
+        for rel in ('e/b', 'd/a'):
+            v.listdir(os.path.dirname(rel))
+            equal(os.stat(v.path(rel)).st_nlink, 2, f'names of {rel}')
+            true(v.origin(rel).startswith('scratch '), f'{rel} is the copy')
+
+
+def a_link_whose_other_name_is_copied_is_right_after_sync():
+    profile = ('[profile]\nname = t\nbackends = b/*/\n[map m]\nat = m\nfrom = b/${backend}\n'
+               '[write]\nc* = scratch\n@any = owner\n')
+
+    def two_names(root):
+        os.symlink('nowhere', f'{root}/a')
+        os.link(f'{root}/a', f'{root}/c', follow_symlinks=False)
+
+    with View({'.specfs.ini': profile, 'b/x/': None}, 'x', prepare=two_names) as v:
+        for name in ('a', 'c'):
+            os.lstat(v.path(name))
+        os.utime(v.path('a'), (1, 2), follow_symlinks=False)
+        sync(v)
+        equal(os.lstat(v.path('c')).st_mtime, 2.0, 'by the other name')
+
+
 def a_rule_denies_a_name_and_not_the_file():
     profile = ('[profile]\nname = t\nbackends = b/*/\n[map m]\nat = m\nfrom = b/${backend}\n'
                '[write]\nkeep* = deny\n@any = owner\n')
@@ -108,4 +133,5 @@ main(a_copy_is_listed_with_its_own_number,
      what_lies_in_a_moved_directory_is_listed_with_its_own_number,
      a_directory_that_was_moved_by_copying_is_watched_where_it_is,
      a_directory_that_was_there_for_a_copy_goes_with_it,
-     the_other_name_of_a_copied_file_is_the_old_file, a_rule_denies_a_name_and_not_the_file)
+     the_other_name_of_a_copied_file_is_the_old_file, a_link_of_a_copy_is_seen_by_both_names,
+     a_link_whose_other_name_is_copied_is_right_after_sync, a_rule_denies_a_name_and_not_the_file)

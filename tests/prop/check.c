@@ -50,7 +50,7 @@ static void keep_own(const struct check *c, const char *path, struct shown_list 
 
 		if (!*path && is_mark(c, name))
 			continue;
-		/* others' names, and what they exchange; what an interim object leaves is nobody's */
+		/* others' names, and what they exchange; an interim object's rest is nobody's */
 		if (!*path && shared && c->a->site->arenas > 1 &&
 		    (!arena_owns(c->a, name) || !strncmp(name, ".specfs-", 8)))
 			continue;

@@ -2,10 +2,22 @@
 /*
  * The property test: random operations in a view and underneath, against a model.
  *
- *     prop BACKEND SETUP [threads]
+ *     prop view|mount SETUP [threads]
  *
- * SPECFS_SEED=n repeats a run, SPECFS_OPS=n says how many steps it has, SPECFS_KEEP keeps its
- * directories. A run that fails is cut down to the steps that matter and printed.
+ * `view` drives the layers by calls, `mount` a real mount by system calls; `threads` lets several
+ * threads work in one view, each by its own model. The first line of output repeats the run. Needs
+ * nothing but its shared libraries, and for `mount` the specfs that SPECFS_BIN names.
+ *
+ *     SPECFS_SEED=N  the run's steps; a random number if it is not set
+ *     SPECFS_OPS=N   how many steps
+ *     SPECFS_BIN     the specfs to mount with
+ *     TMPDIR         where its directories are made: a file system with user.* attributes; in
+ *                    memory (/dev/shm) if it is not set, which is quickest; ext4 uses inode
+ *                    numbers again
+ *     SPECFS_KEEP=1  keep the directories
+ *
+ * Exit status: 0 nothing found; 1 a fault: its steps, cut down to those that matter, on stderr;
+ * 2 wrong arguments; 77 no mount is possible here. SIGABRT: the mount could not be ended.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include <git2.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -139,17 +140,35 @@ static int make_specs(const struct site *s)
 	return r;
 }
 
-int site_make(struct site *s, const struct setup *setup, unsigned arenas)
+/* The directory for it all: below $TMPDIR, else in memory if that will do, else below /tmp. */
+static int make_top(struct site *s)
 {
 	const char *base = getenv("TMPDIR");
+	bool tried = base != NULL;
+
+	for (;;) {
+		(void)snprintf(s->tmp, sizeof(s->tmp), "%s/specfs-prop-XXXXXX",
+			       base ? base : tried ? "/tmp" : "/dev/shm");
+		if (mkdtemp(s->tmp)) {
+			if (tried || !setxattr(s->tmp, "user.specfs.test", "", 0, 0))
+				return 0;
+			(void)rmdir(s->tmp); /* it is empty */
+		} else if (tried) {
+			return -errno;
+		}
+		tried = true;
+	}
+}
+
+int site_make(struct site *s, const struct setup *setup, unsigned arenas)
+{
 	int r;
 
 	*s = (struct site){ .setup = setup, .arenas = arenas, .mount_fd = -1 };
-	(void)snprintf(s->tmp, sizeof(s->tmp), "%s/specfs-prop-XXXXXX", base ? base : "/tmp");
 	umask(0);
-	if (!mkdtemp(s->tmp))
-		return -errno;
-	r = make_dir(s, "trunk");
+	r = make_top(s);
+	if (!r)
+		r = make_dir(s, "trunk");
 	if (!r)
 		r = make_repository(s);
 	if (!r && setup->rules)
