@@ -93,8 +93,11 @@ static int route_to(struct view *v, const char *to, bool is_dir, unsigned *ret)
 	struct route route;
 	int r = dir ? stack_lookup(&v->stack, dir, &parent) : -ENOMEM;
 
-	/* scratch had it only for what has just left it, and has it again with what comes */
-	if (r == -ENOENT) {
+	/*
+	 * Scratch had it only for what has just left it, so that it has gone or shows a lower file;
+	 * with what comes, scratch has it again.
+	 */
+	if (r == -ENOENT || r == -ENOTDIR || (!r && !S_ISDIR(parent.obj.st.st_mode))) {
 		*ret = 0;
 		return 0;
 	}
@@ -113,7 +116,7 @@ static int shift(const struct swap *s, const char *from, const char *to)
 	struct move m = { .v = s->v, .from = from, .from_f = &f, .to = to, .remove = from_aside };
 	int r = stack_lookup(&s->v->stack, to, &there);
 
-	if (r != -ENOENT)
+	if (r != -ENOENT && r != -ENOTDIR)
 		return r < 0 ? r : -EEXIST;
 	r = stack_lookup(&s->v->stack, from, &f);
 	if (r < 0)

@@ -64,6 +64,11 @@ static void exchange_in_a_directory_that_lives_by_it(void **state)
 	assert_string_equal(vf_text(f, "src/d"), "new");
 	vf_remount(f);
 	assert_string_equal(vf_text(f, "s/p/new/in/x"), "srcx");
+	/* a lower file would show in the meantime */
+	tree_make(f->tmp, "trunk/s/p=file", NULL);
+	assert_int_equal(vf_rename(f, "src/l", "s/p/new", RENAME_EXCHANGE), 0);
+	assert_string_equal(vf_text(f, "s/p/new"), "->gone");
+	assert_string_equal(vf_text(f, "src/l/in/x"), "srcx");
 }
 
 static void exchange_in_one_layer(void **state)
