@@ -3,6 +3,7 @@
 import mmap
 import os
 import shutil
+import time
 
 from mounted import View, binary, equal, main, read_file, run, true, wait_for, write_file
 
@@ -206,6 +207,50 @@ def strict_and_ttl_see_it_too():
             true('n.txt' in v.listdir('docs'), f'{mode}: listing')
 
 
+def change_all(v, n):
+    """One change of each kind; what a look must show then."""
+    write_file(os.path.join(v.root, 'docs/a.txt'), b'turn %d\n' % n)
+    write_file(os.path.join(v.root, f'docs/n{n}'), b'n')
+    write_file(os.path.join(v.root, 'docs/tmp'), b'new %d\n' % n)
+    os.rename(os.path.join(v.root, 'docs/tmp'), os.path.join(v.root, 'docs/deep/er/b.txt'))
+    os.chmod(os.path.join(v.root, 'docs/deep'), 0o700 + n)
+    if n:
+        os.unlink(os.path.join(v.root, f'docs/n{n - 1}'))
+
+
+def stale(v, n, kept):
+    """What is shown as it was before change number n."""
+    looks = {
+        'content': lambda: v.read('docs/a.txt') == b'turn %d\n' % n,
+        'an open file': lambda: os.pread(kept.fileno(), 99, 0) == b'turn %d\n' % n,
+        'a new name': lambda: v.exists(f'docs/n{n}'),
+        'a removed name': lambda: not v.exists(f'docs/n{n - 1}'),
+        'a listing': lambda: v.listdir('docs') == ['a.txt', 'deep', f'n{n}'],
+        'a replaced file': lambda: v.read('docs/deep/er/b.txt') == b'new %d\n' % n,
+        'a mode': lambda: os.stat(v.path('docs/deep')).st_mode & 0o777 == 0o700 + n,
+    }
+    return [what for what, look in looks.items() if not look()]
+
+
+def strict_is_never_stale():
+    with View(TREE, 'mthreads', opts=['-o', 'cache=strict']) as v:
+        with open(v.path('docs/a.txt'), 'rb') as kept:
+            for n in range(7):
+                change_all(v, n)
+                equal(stale(v, n, kept), [], f'turn {n}: at once')
+
+
+def ttl_is_not_stale_for_longer():
+    with View(TREE, 'mthreads', opts=['-o', 'cache=ttl=1']) as v:
+        with open(v.path('docs/a.txt'), 'rb') as kept:
+            for n in range(3):
+                stale(v, n, kept)
+                change_all(v, n)
+                time.sleep(1.1)
+                os.fstat(kept.fileno())  # reading alone asks only beyond the end that is known
+                equal(stale(v, n, kept), [], f'turn {n}: after the time')
+
+
 def sync_needs_a_view():
     out = run([binary(), 'sync', '/'], ok=(2, ))
     true('no mounted view' in out.stderr, out.stderr)
@@ -215,4 +260,5 @@ main(names_come_and_go, a_missing_header_is_found_once_it_is_made, content_chang
      attributes_change, directories_that_were_only_looked_at, specialization_comes_and_goes,
      hide_list_is_edited, directories_move_away_and_back, a_directory_is_replaced,
      a_spec_directory_appears, a_symlink_is_swapped, open_files_follow_their_file,
-     hard_links_and_shared_maps_are_found_by_sync, strict_and_ttl_see_it_too, sync_needs_a_view)
+     hard_links_and_shared_maps_are_found_by_sync, strict_and_ttl_see_it_too, strict_is_never_stale,
+     ttl_is_not_stale_for_longer, sync_needs_a_view)

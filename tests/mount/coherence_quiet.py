@@ -67,5 +67,43 @@ def copying_and_removing_a_tree_does_not_invalidate():
         equal(watch['entries'] + watch['attributes'] + watch['pages'], 0, f'{watch}')
 
 
+def told(v):
+    watch = v.status()['cache']['watch']
+    return {what: watch[what] for what in ('entries', 'pages', 'attributes')}
+
+
+def use(path):
+    """Ten changes and looks at a file of our own, which is gone then."""
+    with open(path, 'w') as f:
+        f.write('made\n')
+    with open(path, 'a') as f:
+        f.write('more\n')
+    equal(read_file(path), b'made\nmore\n', path)
+    os.rename(path, path + '.new')
+    os.chmod(path + '.new', 0o600)
+    os.truncate(path + '.new', 5)
+    os.stat(path + '.new')
+    true(not os.path.exists(path), f'{path} was renamed')
+    os.replace(path + '.new', path)
+    os.unlink(path)
+
+
+def five_thousand_own_operations_do_not_invalidate():
+    """Where scratch, trunk and a backend get what is made. A directory of two parts has the later
+    one's time, and so is asked for anew; no name and no page is."""
+    for place, attributes in (('build', 5), ('docs', 5), ('python/triton/language', 3000)):
+        with View('flagtree-mini', 'mthreads') as v:
+            os.makedirs(v.path(place), exist_ok=True)
+            walk(v.path(place))
+            before = told(v)
+            for i in range(500 if place == 'docs' else 150):
+                use(os.path.join(v.path(place), f'own{i}.py'))
+            v.cli('sync', v.mnt)
+            news = {what: n - before[what] for what, n in told(v).items()}
+            equal((news['entries'], news['pages']), (0, 0), f'names and pages in {place}')
+            true(news['attributes'] <= attributes, f'{news} in {place}')
+
+
 main(a_warm_walk_asks_for_nothing, a_build_does_not_invalidate,
-     copying_and_removing_a_tree_does_not_invalidate)
+     copying_and_removing_a_tree_does_not_invalidate,
+     five_thousand_own_operations_do_not_invalidate)
