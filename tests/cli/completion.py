@@ -33,6 +33,9 @@ def commands_and_options():
         true({'umount', 'list', 'status', 'which', '--help'} <= set(complete(w, '')), 'specfs')
         equal(complete(w, 'mount', '--sc'), ['--scratch', '--scratch-all'], 'specfs mount --sc')
         equal(complete(w, 'which', '--r'), ['--root'], 'specfs which --r')
+        equal(complete(w, 'redirect', ''), ['add', 'list', 'remove'], 'specfs redirect')
+        equal(complete(w, 'redirect', '--f'), ['--form'], 'specfs redirect --f')
+        equal(complete(w, 'mount', '-o', 'redir'), ['redirect='], 'specfs mount -o redir')
 
 
 def values():
