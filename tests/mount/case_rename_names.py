@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Renaming files, links and directories: it works from any layer, and what must go stays gone."""
-import ctypes
 import errno
 import mmap
 import os
@@ -10,23 +9,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 
 from checks import run
 from everyplace import everywhere, planted
+from linux import RENAME_EXCHANGE, RENAME_NOREPLACE, renameat2
 from mounted import equal, fails, main, true
 from native import state
 from private import as_asked
 
-NOREPLACE = 1
-EXCHANGE = 2
-
-
-def renameat2(old, new, flags):
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.renameat2(-100, os.fsencode(old), -100, os.fsencode(new), flags):
-        e = ctypes.get_errno()
-        raise OSError(e, os.strerror(e))
-
 
 def rename_to_free(old, new):
-    renameat2(old, new, NOREPLACE)
+    renameat2(old, new, RENAME_NOREPLACE)
 
 
 def a_directory_moves_with_all_that_it_shows(p):
@@ -95,14 +85,14 @@ def two_names_are_swapped(p):
              ('tdl', 't.txt'), ('md', 'empty')]
     for a, b in pairs:
         was = os.lstat(p(a)).st_mode, os.lstat(p(b)).st_mode
-        renameat2(p(a), p(b), EXCHANGE)
+        renameat2(p(a), p(b), RENAME_EXCHANGE)
         equal((os.lstat(p(b)).st_mode, os.lstat(p(a)).st_mode), was, f'types of {a} and {b}')
     equal(p.read('both.txt'), b'new', 'what was swapped twice')
     for a, b in reversed(pairs):
-        renameat2(p(b), p(a), EXCHANGE)
+        renameat2(p(b), p(a), RENAME_EXCHANGE)
     equal(state(p()), before, 'back again')
-    fails(errno.ENOENT, renameat2, p('new'), p('nothing'), EXCHANGE)
-    fails(errno.EINVAL, renameat2, p('td'), p('td/sub'), EXCHANGE)
+    fails(errno.ENOENT, renameat2, p('new'), p('nothing'), RENAME_EXCHANGE)
+    fails(errno.EINVAL, renameat2, p('td'), p('td/sub'), RENAME_EXCHANGE)
 
 
 @planted(lambda p: os.mkdir(f'{p.trunk}/bare'))

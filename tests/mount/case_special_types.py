@@ -140,6 +140,8 @@ def types_replace_each_other():
         shows(lambda: stat.S_IFMT(os.lstat(v.path('doc/t.txt')).st_mode), stat.S_IFIFO, 'a fifo')
         os.unlink(f'{v.root}/doc/t.txt')
         write_file(f'{v.root}/doc/t.txt', 'again\n')
+        # opened while it is still known as a fifo, it would wait for a writer
+        shows(lambda: stat.S_IFMT(os.lstat(v.path('doc/t.txt')).st_mode), stat.S_IFREG, 'a file')
         shows(lambda: v.read('doc/t.txt'), b'again\n', 'a file again')
 
 

@@ -24,10 +24,10 @@ PLACES = ('build', 'doc', 'include')
 
 
 def view(**kw):
-    """A View of that checkout for backend b; the mount's build directory is made at once."""
+    """A View of that checkout for backend b, with all its directories in the mount itself."""
     return View(dict(TREE, **kw.pop('more', {})),
                 'b',
-                opts=['-p', 'flagtree'] + kw.pop('opts', []),
+                opts=['-p', 'flagtree', '-o', 'redirect=none'] + kw.pop('opts', []),
                 **kw)
 
 

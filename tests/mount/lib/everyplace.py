@@ -158,6 +158,12 @@ class PlacesView(View):
                 for name, (at, upper) in where.items() for test in self.tests]
 
 
+def unmount(at):
+    """Also while somebody has something open there."""
+    if run(['umount', at], ok=None).returncode:
+        run(['umount', '-l', at])
+
+
 def planted(plant):
     """Decorator: @plant is called with the Place before anything is mounted, to make more there."""
 
