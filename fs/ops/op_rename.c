@@ -217,13 +217,20 @@ static bool is_plain_move(const struct found *was, const struct found *now)
 	       !(was->parts & (was->parts - 1)) && object_same(&was->obj, &now->obj);
 }
 
+/* Scratch may have got a mark in this directory. */
+static void note_mark(struct server *srv, struct node *dir)
+{
+	if (srv->view->stack.layers[0].kind == LAYER_SCRATCH)
+		table_add_part(srv->table, dir, 0);
+}
+
+/* What lies in it now has the directory, and those above it, in its layers. */
 static void note_parts(struct server *srv, struct node *dir, const struct found *f)
 {
 	place_add_part(srv, dir, f->layer);
 	for (uint64_t left = f->parts; left; left &= left - 1)
 		place_add_part(srv, dir, (unsigned)__builtin_ctzll(left));
-	if (srv->view->stack.layers[0].kind == LAYER_SCRATCH)
-		table_add_part(srv->table, dir, 0);
+	note_mark(srv, dir);
 }
 
 /* A node keeps its type; an object of another type is there by others' doing. */
@@ -277,7 +284,7 @@ static int follow(struct renaming *rn, const struct handle *kept)
 	if (r < 0)
 		return r;
 	drop_if_copied(srv, a, &now);
-	note_parts(srv, a->place.dir, &now);
+	note_mark(srv, a->place.dir);
 	note_parts(srv, b->place.dir, &now);
 	place_emptied(&a->place);
 	if (is_dir(a->n) && !is_plain_move(&a->f, &now))
