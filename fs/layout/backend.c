@@ -125,8 +125,12 @@ static size_t count_unique(struct strv *files)
 	return n;
 }
 
-/* Fill in the numbers; 1 if the checkout has anything of this backend, 0 if not. */
-static int examine(int root_fd, const struct profile *p, struct diag *d, struct backend_info *info)
+/*
+ * 1 if the checkout has anything of this backend, 0 if not. @count: fill in the numbers, for which
+ * all of its directories are read.
+ */
+static int examine(int root_fd, const struct profile *p, bool count, struct diag *d,
+		   struct backend_info *info)
 {
 	cleanup_ruleset struct ruleset *rs = NULL;
 	cleanup_strv struct strv chain = STRV_INIT;
@@ -150,7 +154,7 @@ static int examine(int root_fd, const struct profile *p, struct diag *d, struct 
 		any |= fd >= 0;
 		c.rules = rs;
 		c.rule = rule;
-		if (rule->kind == RULE_MAP)
+		if (count && rule->kind == RULE_MAP)
 			r = count_rule(&c);
 		if (r < 0)
 			r = diag_add(d, r, NULL, 0, "'%s' can't be read: %s", rule->from,
@@ -163,8 +167,8 @@ static int examine(int root_fd, const struct profile *p, struct diag *d, struct 
 	return any;
 }
 
-static int add_backend(int root_fd, const struct profile *p, const char *dir, struct diag *d,
-		       struct backend_info **list, size_t *n)
+static int add_backend(int root_fd, const struct profile *p, const char *dir, bool count,
+		       struct diag *d, struct backend_info **list, size_t *n)
 {
 	struct backend_info *grown = reallocarray(*list, *n + 1, sizeof(*grown));
 	struct backend_info *info;
@@ -177,7 +181,7 @@ static int add_backend(int root_fd, const struct profile *p, const char *dir, st
 	*info = (struct backend_info){ .name = strdup(path_base(dir)), .dir = strdup(dir) };
 	r = info->name && info->dir ? 0 : -ENOMEM;
 	if (!r && info->name[0] != '.')
-		r = examine(root_fd, p, d, info);
+		r = examine(root_fd, p, count, d, info);
 	if (r > 0) {
 		++*n;
 		return 0;
@@ -201,8 +205,8 @@ static bool has_name(const struct backend_info *list, size_t n, const char *name
 	return false;
 }
 
-int backend_list(int root_fd, const struct profile *p, struct diag *d, struct backend_info **ret,
-		 size_t *ret_n)
+static int find_all(int root_fd, const struct profile *p, bool count, struct diag *d,
+		    struct backend_info **ret, size_t *ret_n)
 {
 	cleanup_strv struct strv dirs = STRV_INIT;
 	struct backend_info *list = NULL;
@@ -213,7 +217,7 @@ int backend_list(int root_fd, const struct profile *p, struct diag *d, struct ba
 		r = dirglob(root_fd, p->backends.v[i], &dirs);
 	for (size_t i = 0; !r && i < dirs.n; i++)
 		if (!has_name(list, n, path_base(dirs.v[i])))
-			r = add_backend(root_fd, p, dirs.v[i], d, &list, &n);
+			r = add_backend(root_fd, p, dirs.v[i], count, d, &list, &n);
 	if (r < 0) {
 		backend_list_free(list, n);
 		return r;
@@ -223,6 +227,12 @@ int backend_list(int root_fd, const struct profile *p, struct diag *d, struct ba
 	*ret = list;
 	*ret_n = n;
 	return 0;
+}
+
+int backend_list(int root_fd, const struct profile *p, struct diag *d, struct backend_info **ret,
+		 size_t *ret_n)
+{
+	return find_all(root_fd, p, true, d, ret, ret_n);
 }
 
 void backend_list_free(struct backend_info *list, size_t n)
@@ -239,7 +249,7 @@ int backend_check(int root_fd, const struct profile *p, const char *name, struct
 	cleanup_strbuf struct strbuf known = STRBUF_INIT;
 	struct backend_info *list;
 	size_t n;
-	int r = backend_list(root_fd, p, d, &list, &n);
+	int r = find_all(root_fd, p, false, d, &list, &n); /* mounting does not count files */
 
 	if (r < 0)
 		return r;
