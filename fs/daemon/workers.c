@@ -18,9 +18,9 @@
 
 enum {
 	TICK_NSEC = 1000000, /* so long a request may wait for one that blocks... */
-	MOST_TICKS = 4,	     /* ...or so many times longer if that has not happened lately */
+	MOST_TICKS = 10,     /* ...or so many times longer if that has not happened lately */
 	SPARE_TICKS = 10,    /* with a thread to spare for so long, one fewer will do */
-	IDLE_TICKS = 30,     /* without a request for so long, nobody looks any more */
+	IDLE_TICKS = 20,     /* without a request for so long, nobody looks any more */
 };
 
 struct workers {
