@@ -6,7 +6,8 @@ import signal
 import subprocess
 import sys
 
-from mounted import TempDir, binary, equal, main, need_fuse, need_program, run, true, wait_for
+from mounted import (TempDir, binary, equal, main, need_fuse, need_program, read_file, run, true,
+                     wait_for)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPT = os.path.join(HERE, '..', '..', 'scripts', 'bench')
@@ -49,8 +50,8 @@ def check_row(row):
 def all_workloads():
     need_tools()
     with TempDir() as d:
-        facts = os.path.join(d, 'facts.json')
-        out = bench(d, '--json', facts, *TINY)
+        facts, table = (os.path.join(d, name) for name in ('facts.json', 'table.md'))
+        out = bench(d, '--json', facts, '--markdown', table, *TINY)
         with open(facts, encoding='utf-8') as f:
             found = json.load(f)
         equal(found['file_systems'], ['native', 'specfs'], 'file systems')
@@ -66,7 +67,9 @@ def all_workloads():
         inside, outside = (rows[key]['requests']['specfs']
                            for key in ('requests', 'requests-outside'))
         true(inside > outside, f'requests of a build in the mount, {inside}, outside, {outside}')
+        equal(read_file(table).count(b'\n'), len(rows) + 2, 'rows of the Markdown table')
         os.unlink(facts)
+        os.unlink(table)
         equal(os.listdir(d), [], 'what is left')
         equal(mounts_below(d), [], 'what is left mounted')
 

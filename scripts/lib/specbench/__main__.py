@@ -55,6 +55,7 @@ def arguments():
     p.add_argument('--dir', help='where to work; default: a journalled ext4 image if root, else '
                    'the temporary directory')
     p.add_argument('--json', metavar='FILE', help='write all numbers there, too')
+    p.add_argument('--markdown', metavar='FILE', help='write the table there, as Markdown')
     p.add_argument('--scale', nargs='?', const=','.join(map(str, scale.SIZES)), metavar='N,...',
                    help='instead: how mounting, memory, descriptors and events grow with the tree '
                    '(4000,100000,1000000 files)')
@@ -218,6 +219,9 @@ def main():
             with open(args.json, 'w', encoding='utf-8') as f:
                 json.dump(result, f, indent=1)
                 f.write('\n')
+        if args.markdown and 'workloads' in result:
+            with open(args.markdown, 'w', encoding='utf-8') as f:
+                f.write(report.markdown(result['workloads'], result['file_systems'][1:]))
     except (Failure, OSError) as e:
         note(e)
         return 2

@@ -53,6 +53,19 @@ def cell(row, name):
     return '-' if value is None else f'{value:.2f}'
 
 
+def markdown(rows, names):
+    """The same as a table for a README."""
+    lines = ['| workload | ' + ' | '.join(names) + ' | target |', '|---' * (len(names) + 2) + '|']
+    title = ''
+    for row in rows:
+        same = row['title'].startswith('the same')
+        title = title if same else row['title'].split(', directory')[0]
+        what = title + ',' + row['title'][len('the same,'):] if same else row['title']
+        target = '' if row['target'] is None else f'{row["target"]:g}'
+        lines.append(f'| {what} | ' + ' | '.join(cell(row, n) for n in names) + f' | {target} |')
+    return '\n'.join(lines) + '\n'
+
+
 def head(names):
     return f'{"workload":<43}' + ''.join(f'{n:>15}' for n in names) \
         + f'{"requests":>10}{"target":>8}  met'
