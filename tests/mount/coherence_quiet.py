@@ -92,7 +92,7 @@ def five_thousand_own_operations_do_not_invalidate():
     """Where scratch, trunk and a backend get what is made. A directory of two parts has the later
     one's time, and so is asked for anew; no name and no page is."""
     for place, attributes in (('build', 5), ('docs', 5), ('python/triton/language', 3000)):
-        with View('flagtree-mini', 'mthreads') as v:
+        with View('flagtree-mini', 'mthreads', opts=['-o', 'redirect=none']) as v:
             os.makedirs(v.path(place), exist_ok=True)
             walk(v.path(place))
             before = told(v)
