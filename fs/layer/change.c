@@ -107,7 +107,8 @@ static int own_object(int dir_fd, const char *name, const struct novelty *n, str
 		return r;
 	r = copyobj_chown(dir_fd, name, &o->st, n->uid, n->gid);
 	if (!r && S_ISREG(n->mode) && n->mode & (S_ISUID | S_ISGID) &&
-	    fchmodat(dir_fd, name, n->mode & 07777, 0) < 0)
+	    (*name ? fchmodat(dir_fd, name, n->mode & 07777, 0)
+		   : fchmod(dir_fd, n->mode & 07777)) < 0)
 		r = -errno;
 	return r < 0 ? r : object_stat(dir_fd, name, o);
 }
@@ -278,6 +279,32 @@ int change_create(struct view *v, const char *dir, const struct found *parent, c
 			return r;
 	}
 	return change_new(v, dir, parent, name, &n, ret, ret_fd);
+}
+
+int change_tmpfile(struct view *v, const char *dir, const struct found *parent, mode_t mode,
+		   const struct cred *who, struct found *ret, int *ret_fd)
+{
+	struct novelty n = novelty_for(S_IFREG | (mode & 07777), parent, who);
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	cleanup_place struct place p = { .dir_fd = -1 };
+	cleanup_fd int fd = -1;
+	struct object o;
+	int r = path_join(&path, dir, "tmpfile"); /* any name: it says which rules hold there */
+
+	if (!r)
+		r = place_find(v, path.buf, false, parent, &p);
+	if (r < 0)
+		return r;
+	fd = openat(p.dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, n.mode & 07777);
+	if (fd < 0)
+		return errno == EISDIR || errno == EINVAL ? -EOPNOTSUPP : -errno;
+	r = own_object(fd, "", &n, &o);
+	if (!r)
+		r = describe(v, &p, &o, ret);
+	if (r < 0)
+		return r;
+	*ret_fd = steal_fd(&fd);
+	return 0;
 }
 
 int change_mknod(struct view *v, const char *dir, const struct found *parent, const char *name,

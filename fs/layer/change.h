@@ -46,6 +46,19 @@ int change_symlink(struct view *v, const char *dir, const struct found *parent, 
 int change_link(struct view *v, const char *from, struct found *from_f, const char *dir,
 		const struct found *parent, const char *name, struct found *ret);
 
+/**
+ * change_tmpfile - make a regular file without a name, where new names of @dir go
+ *
+ * Returns 0 and a descriptor as change_create() does; -EOPNOTSUPP where the layer's file system
+ * can't.
+ */
+int change_tmpfile(struct view *v, const char *dir, const struct found *parent, mode_t mode,
+		   const struct cred *who, struct found *ret, int *ret_fd);
+
+/** change_link_nameless - give such a file a name; -EXDEV where that is on another file system */
+int change_link_nameless(struct view *v, int fd, const struct found *f, const char *dir,
+			 const struct found *parent, const char *name, struct found *ret);
+
 /** change_unlink - remove a non-directory: in place, and hidden if a lower layer would show one */
 int change_unlink(struct view *v, const char *path, const struct found *f);
 

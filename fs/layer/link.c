@@ -16,28 +16,23 @@
 #include "layer/copyup.h"
 #include "layer/interim.h"
 #include "layer/linktext.h"
+#include "layer/made.h"
 #include "layer/mark.h"
 #include "layer/remove.h"
 #include "layer/scratch.h"
 #include "layer/whiteout.h"
 
-/* Link the object itself: a spec directory's symlink that is served as a file means that file. */
-static int link_object(struct view *v, const char *from, const struct found *f, int dir_fd,
-		       const char *name)
+static int link_object(int fd, int dir_fd, const char *name)
 {
-	cleanup_fd int fd = stack_open_file(&v->stack, from, f, O_PATH);
 	char path[32];
 
-	if (fd < 0)
-		return fd;
 	return linkat(AT_FDCWD, fd_proc_path(fd, path), dir_fd, name, AT_SYMLINK_FOLLOW) < 0
 		       ? -errno
 		       : 0;
 }
 
 /* The same over a whiteout, or over something that scratch has but the view does not show. */
-static int link_over(struct view *v, const char *from, const struct found *f, const char *path,
-		     int dir_fd, const char *name)
+static int link_over(struct view *v, int fd, const char *path, int dir_fd, const char *name)
 {
 	cleanup_interim struct interim i = INTERIM_INIT;
 	struct found there;
@@ -50,7 +45,7 @@ static int link_over(struct view *v, const char *from, const struct found *f, co
 	}
 	r = interim_begin(v, 0, path, dir_fd, &i);
 	if (!r)
-		r = link_object(v, from, f, i.dir_fd, i.name);
+		r = link_object(fd, i.dir_fd, i.name);
 	return r < 0 ? r : interim_publish_over(&i, dir_fd, name);
 }
 
@@ -110,8 +105,8 @@ static int prepare_other_layer(struct view *v, const char *from, struct found *f
 	return layer && f->layer ? 0 : share_with_scratch(v, from, f);
 }
 
-static int make_link(struct view *v, const char *from, struct found *f, const char *path,
-		     unsigned layer)
+/* Give the object that @fd (O_PATH) refers to, and @f describes, a name in @layer. */
+static int make_link(struct view *v, int fd, struct found *f, const char *path, unsigned layer)
 {
 	const char *name;
 	cleanup_fd int dir = copyup_parents(v, path, layer, &name);
@@ -121,9 +116,9 @@ static int make_link(struct view *v, const char *from, struct found *f, const ch
 	if (dir < 0)
 		return dir;
 	if (!r)
-		r = link_object(v, from, f, dir, name);
+		r = link_object(fd, dir, name);
 	if (r == -EEXIST && !layer)
-		r = link_over(v, from, f, path, dir, name);
+		r = link_over(v, fd, path, dir, name);
 	if (!r && layer)
 		r = whiteout_drop(v, path);
 	if (!r)
@@ -138,32 +133,61 @@ static int make_link(struct view *v, const char *from, struct found *f, const ch
 	return 0;
 }
 
+/* Where a new name goes, and that it is free. */
+static int route_name(struct view *v, const char *dir, const struct found *parent, const char *name,
+		      struct strbuf *ret_path, struct route *ret)
+{
+	struct found there;
+	int r = path_join(ret_path, dir, name);
+
+	if (!r && stack_lookup(&v->stack, ret_path->buf, &there) == 0)
+		r = -EEXIST;
+	if (!r)
+		r = route_new(v, ret_path->buf, false, parent, ret);
+	return !r && !v->work ? -EROFS : r;
+}
+
+int change_link_nameless(struct view *v, int fd, const struct found *f, const char *dir,
+			 const struct found *parent, const char *name, struct found *ret)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	struct found made = *f;
+	struct route add;
+	int r = route_name(v, dir, parent, name, &path, &add);
+
+	if (!r)
+		r = make_link(v, fd, &made, path.buf, add.layer);
+	if (r < 0)
+		return r;
+	made_add(&v->stack, add.layer, path.buf, &made.obj);
+	made.layer = add.layer;
+	*ret = made;
+	return 0;
+}
+
 int change_link(struct view *v, const char *from, struct found *from_f, const char *dir,
 		const struct found *parent, const char *name, struct found *ret)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
-	struct found there;
+	cleanup_fd int fd = -1;
 	struct route edit;
 	struct route add;
 	int r;
 
 	if (S_ISDIR(from_f->obj.st.st_mode))
 		return -EPERM;
-	r = path_join(&path, dir, name);
-	if (!r && stack_lookup(&v->stack, path.buf, &there) == 0)
-		r = -EEXIST;
+	r = route_name(v, dir, parent, name, &path, &add);
 	if (!r)
 		r = route_existing(v, from, from_f, ROUTE_EDIT, &edit);
-	if (!r)
-		r = route_new(v, path.buf, false, parent, &add);
-	if (!r && !v->work)
-		r = -EROFS;
 	if (!r && !edit.in_place)
 		r = copyup(v, from, from_f, edit.layer, -1);
 	if (!r && edit.layer != add.layer)
 		r = prepare_other_layer(v, from, from_f, path.buf, add.layer);
-	if (!r)
-		r = make_link(v, from, from_f, path.buf, add.layer);
+	if (r < 0)
+		return r;
+	/* a spec directory's symlink that is served as a file means that file */
+	fd = stack_open_file(&v->stack, from, from_f, O_PATH);
+	r = fd < 0 ? fd : make_link(v, fd, from_f, path.buf, add.layer);
 	if (r < 0)
 		return r;
 	*ret = *from_f;

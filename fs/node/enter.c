@@ -140,6 +140,24 @@ int table_enter(struct table *t, struct enter *e, struct node **ret)
 	return r;
 }
 
+int table_enter_nameless(struct table *t, const struct found *f, struct node **ret)
+{
+	struct node *n;
+
+	pthread_mutex_lock(&t->lock);
+	n = table_add_node(t, f);
+	if (n) {
+		n->orphan = ORPHAN_OWN;
+		n->nlookup = 1;
+		n->refs = 1;
+	}
+	pthread_mutex_unlock(&t->lock);
+	if (!n)
+		return -ENOMEM;
+	*ret = n;
+	return 0;
+}
+
 int table_absent(struct table *t, struct node *dir, const char *name, uint64_t seq,
 		 struct node **ret_node)
 {

@@ -108,6 +108,12 @@ struct enter {
 enum { ENTER_ASK = 1 };
 
 /**
+ * table_enter_nameless - our own change made a file without a name
+ * @ret: as of table_enter()
+ */
+int table_enter_nameless(struct table *t, const struct found *f, struct node **ret);
+
+/**
  * table_enter - a look-up found something: which node is it?
  * @ret: referenced for the caller and counted once for the kernel
  *

@@ -100,6 +100,53 @@ void op_create(fuse_req_t req, fuse_ino_t dir, const char *name, mode_t mode,
 	reply_created(srv, req, r, &e, fi);
 }
 
+#ifdef HAVE_FUSE_TMPFILE
+static int tmpfile_held(struct place *p, const struct creation *c, struct fuse_entry_param *ret)
+{
+	mode_t mode = place_new_mode(p, c->mode, c->mask);
+	struct server *srv = p->srv;
+	cleanup_node struct node *n = NULL;
+	cleanup_handle struct handle *h = NULL;
+	cleanup_fd int fd = -1;
+	struct found f;
+	int r = change_tmpfile(srv->view, p->path.buf, &p->found, mode, &c->who, &f, &fd);
+
+	if (!r)
+		r = table_enter_nameless(srv->table, &f, &n);
+	if (r < 0)
+		return r;
+	place_add_part(srv, p->dir, f.layer);
+	*ret = (struct fuse_entry_param){ .ino = n->id, .generation = 1, .attr = f.st };
+	r = handle_install(srv->slots, n, HANDLE_WRITE, steal_fd(&fd), true, &h);
+	if (r < 0)
+		table_forget(srv->table, n->id, 1);
+	else
+		atomic_store(&h->has_setid, f.st.st_mode & (S_ISUID | S_ISGID));
+	return r;
+}
+
+void op_tmpfile(fuse_req_t req, fuse_ino_t dir, mode_t mode, struct fuse_file_info *fi)
+{
+	struct server *srv = server_of(req, REQ_CREATE);
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+	cleanup_place struct place p = PLACE_INIT;
+	struct creation c = {
+		.mode = mode & 07777,
+		.mask = ctx->umask,
+		.who = { .uid = ctx->uid, .gid = ctx->gid },
+	};
+	struct fuse_entry_param e;
+	int r = hidden_is(dir) ? -EPERM : place_open(srv, dir, &p);
+
+	if (!r)
+		r = tmpfile_held(&p, &c, &e);
+	fi->fh = 0;
+	fi->keep_cache = 1;
+	place_close(&p); /* before the reply, after which the caller goes on */
+	reply_created(srv, req, r, &e, fi);
+}
+#endif
+
 static int sync_file(struct server *srv, uint64_t id, bool data_only)
 {
 	cleanup_node struct node *n = NULL;

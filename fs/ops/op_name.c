@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Making and removing names. */
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "layer/change.h"
 #include "ops/edit.h"
@@ -107,6 +108,28 @@ void op_symlink(fuse_req_t req, const char *text, fuse_ino_t dir, const char *na
 	make_and_reply(server_of(req, REQ_SYMLINK), req, &m);
 }
 
+/* A file that was made without a name gets one. The caller holds n->busy. */
+static int link_nameless(struct place *p, struct node *n, const char *name,
+			 struct fuse_entry_param *ret)
+{
+	cleanup_handle struct handle *h = handle_get(p->srv->slots, n, HANDLE_WRITE);
+	struct found made;
+	struct found f;
+	struct stat st;
+	int r;
+
+	/* one that had a name and lost it gets no other, even if its layer has one more */
+	if (!h || fstat(h->fd, &st) < 0 || st.st_nlink)
+		return -ENOENT;
+	node_found(n, &f);
+	r = change_link_nameless(p->srv->view, h->fd, &f, p->path.buf, &p->found, name, &made);
+	if (!r)
+		r = entry_enter(p, name, &made, true, n, ret);
+	if (!r)
+		place_add_part(p->srv, p->dir, made.layer);
+	return r;
+}
+
 /* The caller holds n->busy. */
 static int link_held(struct place *p, struct node *n, const char *name,
 		     struct fuse_entry_param *ret)
@@ -117,8 +140,11 @@ static int link_held(struct place *p, struct node *n, const char *name,
 	struct found before;
 	struct found f;
 	struct found made;
-	int r = table_place(srv->table, n, &from, &parent);
+	int r;
 
+	if (atomic_load(&n->nameless))
+		return link_nameless(p, n, name, ret);
+	r = table_place(srv->table, n, &from, &parent);
 	if (r < 0)
 		return -ENOENT;
 	node_found(n, &before);

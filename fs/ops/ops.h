@@ -25,6 +25,9 @@ void op_fsyncdir(fuse_req_t req, fuse_ino_t id, int datasync, struct fuse_file_i
 void op_open(fuse_req_t req, fuse_ino_t id, struct fuse_file_info *fi);
 void op_create(fuse_req_t req, fuse_ino_t dir, const char *name, mode_t mode,
 	       struct fuse_file_info *fi);
+#ifdef HAVE_FUSE_TMPFILE
+void op_tmpfile(fuse_req_t req, fuse_ino_t dir, mode_t mode, struct fuse_file_info *fi);
+#endif
 void op_fsync(fuse_req_t req, fuse_ino_t id, int datasync, struct fuse_file_info *fi);
 void op_fallocate(fuse_req_t req, fuse_ino_t id, int mode, off_t offset, off_t length,
 		  struct fuse_file_info *fi);

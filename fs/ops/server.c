@@ -240,6 +240,9 @@ const struct fuse_lowlevel_ops server_ops = {
 	.listxattr = op_listxattr,
 	.removexattr = op_removexattr,
 	.create = op_create,
+#ifdef HAVE_FUSE_TMPFILE
+	.tmpfile = op_tmpfile,
+#endif
 	.ioctl = op_ioctl,
 	.fallocate = op_fallocate,
 	.copy_file_range = op_copy_file_range,

@@ -11,6 +11,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
 from daemontree import PLACES, SPEC, shows, view  # noqa: E402
+from linux import link_open  # noqa: E402
 from mounted import Skip, equal, fails, main, run, true, write_file  # noqa: E402
 from private import as_asked  # noqa: E402
 
@@ -231,7 +232,7 @@ def a_nameless_file_is_refused_as_programs_expect():
                 equal(e.errno, errno.EOPNOTSUPP, f'{place}: O_TMPFILE')
                 continue
             os.write(fd, b'named later')
-            os.link(f'/proc/self/fd/{fd}', v.path(f'{place}/named'), follow_symlinks=True)
+            link_open(fd, v.path(f'{place}/named'))
             equal(v.read(f'{place}/named'), b'named later', place)
             os.close(fd)
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "tree.h"
@@ -189,10 +190,71 @@ static void taken_and_deleted_names(void **state)
 	assert_true(vf_is_clean(f));
 }
 
+/* Make a file without a name in @dir, then give it @name there. */
+static int put_nameless(struct viewfix *f, const char *dir, const char *name, const char *text)
+{
+	const struct cred who = { .uid = geteuid(), .gid = getegid() };
+	struct found parent = vf_look(f, dir);
+	struct found found;
+	struct found made;
+	int fd = -1;
+	int r = change_tmpfile(f->v, dir, &parent, 0640, &who, &found, &fd);
+
+	if (r < 0)
+		return r;
+	assert_int_equal(found.st.st_nlink, 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	parent = vf_look(f, dir);
+	r = change_link_nameless(f->v, fd, &found, dir, &parent, name, &made);
+	close(fd);
+	if (!r)
+		assert_int_equal(made.st.st_nlink, 1);
+	return r;
+}
+
+static void nameless_file_gets_a_name(void **state)
+{
+	static const struct {
+		const char *dir;
+		const char *name;
+		const char *path;
+		const char *disk;
+	} cases[] = {
+		{ "src", "t", "src/t", "trunk/src/t" },
+		{ "lib", "t", "lib/t", "trunk/spec/b/lib/t" },
+		{ "gr/b", "t", "gr/b/t", "trunk/spec/b/back/t" },
+		{ "s", "t", "s/t", "scratch/upper/s/t" },
+		{ "s", "f", "s/f", "scratch/upper/s/f" }, /* over a deleted one */
+		{ "lib", "f", "lib/f", "trunk/spec/b/lib/f" },
+	};
+	struct viewfix *f = *state;
+
+	make_checkout(f);
+	vf_open(f, "b");
+	if (put_nameless(f, "src", "probe", "x") == -EOPNOTSUPP)
+		skip();
+	assert_int_equal(vf_rm(f, "s/f"), 0);
+	assert_int_equal(vf_rm(f, "lib/f"), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		check_int(cases[i].path, put_nameless(f, cases[i].dir, cases[i].name, "text"), 0);
+		check_str(cases[i].path, vf_text(f, cases[i].path), "text");
+		check_str(cases[i].path, vf_on_disk(f, cases[i].disk), "text");
+		check_int(cases[i].path, vf_look(f, cases[i].path).st.st_mode & 0777, 0640);
+		check_int(cases[i].path, put_nameless(f, cases[i].dir, cases[i].name, "2"),
+			  -EEXIST);
+	}
+	assert_int_equal(put_nameless(f, "deny", "t", "x"), -EROFS);
+	assert_string_equal(vf_on_disk(f, "trunk/lib/f"), "lib");
+	assert_true(vf_is_clean(f));
+	vf_remount(f);
+	assert_string_equal(vf_text(f, "s/f"), "text");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_file_to_every_place),
+		TEST(nameless_file_gets_a_name),
 		TEST(rules_hold_for_links),
 		TEST(scratch_with_links_serves_no_view_that_keeps_trunk),
 		TEST(symlinks_are_linked_where_their_text_holds),

@@ -22,3 +22,10 @@ def renameat2(old, new, flags):
     _check(
         _libc.renameat2(AT_FDCWD, os.fsencode(old), AT_FDCWD, os.fsencode(new),
                         ctypes.c_uint(flags)), old, None, new)
+
+
+def link_open(fd, new):
+    """Give the file that @fd has open a name; os.link() would link the name below /proc."""
+    _check(
+        _libc.linkat(AT_FDCWD, b'/proc/self/fd/%d' % fd, AT_FDCWD, os.fsencode(new),
+                     AT_SYMLINK_FOLLOW), new)
