@@ -9,18 +9,11 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
+from children import forget, may_forget  # noqa: E402
 from daemontree import PLACES, SPEC, TREE, shows, view  # noqa: E402
 from mounted import (Skip, View, equal, fails, git, main, need_program, read_file,  # noqa: E402
                      run, true, wait_for, write_file)
 from routes import files  # noqa: E402
-
-FORGET = '/proc/sys/vm/drop_caches'
-
-
-def forget():
-    if os.access(FORGET, os.W_OK):
-        with open(FORGET, 'w') as f:
-            f.write('2')
 
 
 def each_new_name_is_listed():
@@ -241,8 +234,8 @@ def what_a_layer_loses_and_gets_back():
 
 
 def what_the_kernel_forgot_is_found_again():
-    if not os.access(FORGET, os.W_OK):
-        raise Skip(f'{FORGET} is not ours')
+    if not may_forget():
+        raise Skip('it is not ours to let the kernel forget')
     with view() as v:
         for way, (name, real) in files(v).items():
             for i in range(5):

@@ -11,6 +11,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
+from children import forget, start  # noqa: E402
 from daemontree import SPEC, view  # noqa: E402
 from mounted import equal, main, need_program, read_file, run, true, write_file  # noqa: E402
 
@@ -80,28 +81,15 @@ def write_existing(path, data):
         os.close(fd)
 
 
-def forget(end):
-    """Let the kernel drop what it knows, where that is ours to ask."""
-    path = '/proc/sys/vm/drop_caches'
+def go_on_forgetting(end):
     while time.monotonic() < end:
-        if os.access(path, os.W_OK):
-            with open(path, 'w') as f:
-                f.write('2')
+        forget()
         time.sleep(0.3)
-    return 1
 
 
-def start(call, *args):
-    pid = os.fork()
-    if not pid:
-        status = 1
-        try:
-            status = 0 if call(*args) else 2
-        except Exception as e:
-            print(f'{call.__name__}: {e!r}', flush=True)
-        finally:
-            os._exit(status)
-    return pid
+def progress(work, *args):
+    """In a child: 2 if nothing was done at all."""
+    return 0 if work(*args) else 2
 
 
 def all_end(pids):
@@ -149,9 +137,9 @@ def edits_of_both_sides_never_hang(cpus):
                 os.sched_setaffinity(v.daemon.pid, cpus)
             end, pids = time.monotonic() + SEC, []
             for i, top in enumerate((v.path('doc'), f'{v.root}/doc')):
-                pids.append(start(change, top, end, random.Random(i)))
-                pids.append(start(look, top, end, random.Random(i + 2)))
-            pids.append(start(forget, end))
+                pids.append(start(progress, change, top, end, random.Random(i)))
+                pids.append(start(progress, look, top, end, random.Random(i + 2)))
+            pids.append(start(go_on_forgetting, end))
             if cpus:
                 for pid in pids:
                     os.sched_setaffinity(pid, cpus)

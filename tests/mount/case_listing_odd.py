@@ -2,7 +2,6 @@
 """Listings of odd directories: names that vanish, cannot be looked at, or are many; read in small
 pieces, by several at once, while the kernel forgets.  Each name that stays comes exactly once.
 """
-import ctypes
 import errno
 import os
 import stat
@@ -12,35 +11,28 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
+from children import forget  # noqa: E402
 from daemontree import PLACES, SPEC, shows, view  # noqa: E402
 from mounted import equal, fails, main, need_program, run, true, write_file  # noqa: E402
+from pieces import Reader  # noqa: E402
 from private import as_asked  # noqa: E402
 
-LIBC = ctypes.CDLL(None, use_errno=True)
-FORGET = '/proc/sys/vm/drop_caches'
 
 
 def in_pieces(path, size=1024, between=None):
     """Names of a directory read with a small buffer; @between is called after each piece."""
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    buf, names = ctypes.create_string_buffer(size), []
+    r, names = Reader(path, size), []
     try:
         while True:
-            n = LIBC.syscall(217, fd, buf, size)  # getdents64
-            true(n >= 0, f'getdents64: errno {ctypes.get_errno()}')
-            if n == 0:
+            piece = [n for n, _, _ in r.batch()]
+            if not piece:
                 return [x for x in names if x not in ('.', '..')]
-            at, piece = 0, []
-            while at < n:
-                length = int.from_bytes(buf.raw[at + 16:at + 18], sys.byteorder)
-                piece.append(buf.raw[at + 19:at + length].split(b'\0')[0].decode())
-                at += length
             names += piece
             true(len(names) < 200000, 'it comes to an end')
             if between:
                 between(piece)
     finally:
-        os.close(fd)
+        r.close()
 
 
 def once(names, what):
@@ -118,14 +110,12 @@ def many_readers_of_many_names_while_the_kernel_forgets():
             except Exception as e:
                 faults.append(e)
 
-        def forget():
+        def go_on_forgetting():
             while not stop.wait(0.02):
-                if os.access(FORGET, os.W_OK):
-                    with open(FORGET, 'w', encoding='utf-8') as f:
-                        f.write('3')
+                forget('3')
 
         readers = [threading.Thread(target=read, args=(s, )) for s in (512, 4096, 32768)]
-        other = threading.Thread(target=forget)
+        other = threading.Thread(target=go_on_forgetting)
         for t in [other, *readers]:
             t.start()
         for t in readers:

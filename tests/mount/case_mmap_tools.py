@@ -10,6 +10,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
+from children import start, statuses  # noqa: E402
 from daemontree import PLACES, view  # noqa: E402
 from mounted import (Skip, equal, git, main, need_program, read_file, run, true,  # noqa: E402
                      wait_for, write_file)
@@ -56,19 +57,6 @@ def read_rows(path, end):
     return 0
 
 
-def fork(call, *args):
-    pid = os.fork()
-    if not pid:
-        status = 9
-        try:
-            status = call(*args)
-        except Exception as e:
-            print(f'{call.__name__}: {e!r}', flush=True)
-        finally:
-            os._exit(status)
-    return pid
-
-
 def sqlite_with_a_killed_writer():
     """WAL shares a map between the processes; DELETE takes POSIX locks and truncates."""
     need_program('sqlite3')
@@ -80,13 +68,13 @@ def sqlite_with_a_killed_writer():
                 path = v.path(f'{place}/{mode}.db')
                 run(['sqlite3', path, f'pragma journal_mode = {mode}; create table t (a, b);'])
                 end = time.monotonic() + SEC
-                readers = [fork(read_rows, path, end) for _ in range(2)]
-                other = fork(write_rows, path, end)
-                killed = fork(write_rows, path, end + 60)
+                readers = [start(read_rows, path, end) for _ in range(2)]
+                other = start(write_rows, path, end)
+                killed = start(write_rows, path, end + 60)
                 wait_for(lambda: ask(path, 'select count(*) from t') > 6, f'{path}: rows')
                 os.kill(killed, signal.SIGKILL)
                 equal(os.WTERMSIG(os.waitpid(killed, 0)[1]), signal.SIGKILL, 'the killed writer')
-                equal([os.waitpid(p, 0)[1] for p in (other, *readers)], [0] * 3,
+                equal(statuses((other, *readers)), [0] * 3,
                       f'{path}: writer and readers')
                 equal(ask(path, 'pragma integrity_check'), 'ok', path)
                 rows = counts[path] = ask(path, 'select count(*) from t')

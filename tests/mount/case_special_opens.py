@@ -9,6 +9,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
+from children import start, statuses  # noqa: E402
 from daemontree import PLACES, shows, view  # noqa: E402
 from mounted import equal, fails, main, read_file, true, wait_for, write_file  # noqa: E402
 from private import as_asked  # noqa: E402
@@ -68,18 +69,6 @@ def direct_io_works():
             os.close(fd)
 
 
-def fork(call, *args):
-    pid = os.fork()
-    if not pid:
-        status = 1
-        try:
-            call(*args)
-            status = 0
-        finally:
-            os._exit(status)
-    return pid
-
-
 def append(path, who, count):
     fd = os.open(path, os.O_WRONLY | os.O_APPEND)
     for i in range(count):
@@ -93,9 +82,9 @@ def appenders_above_and_underneath_lose_nothing():
             with open(v.path(name), 'r+b') as f:
                 f.write(b'\n')  # copied up by now
                 f.truncate(1)
-            pids = [fork(append, path, who, 250) for path, who in
+            pids = [start(append, path, who, 250) for path, who in
                     ((v.path(name), b'one'), (v.path(name), b'two'), (real, b'layer'))]
-            equal([os.waitpid(p, 0)[1] for p in pids], [0] * 3, f'{way}: appenders')
+            equal(statuses(pids), [0] * 3, f'{way}: appenders')
             lines = read_file(real).split(b'\n')[1:-1]
             for who in (b'one', b'two', b'layer'):
                 equal([x for x in lines if x.startswith(who)],

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Listings: no name lost, none twice, whatever happens meanwhile; numbers as stat has them."""
-import ctypes
 import os
 import subprocess
 import sys
@@ -10,41 +9,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 
 from daemontree import PLACES, SPEC, view  # noqa: E402
 from mounted import equal, fails, main, true, wait_for, write_file  # noqa: E402
+from pieces import Reader  # noqa: E402
 
-LIBC = ctypes.CDLL(None, use_errno=True)
 MANY = 3000
-
-
-class Reader:
-    """A directory read with a small buffer, as old programs do."""
-
-    def __init__(self, path, size=1024):
-        self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        self.buf = ctypes.create_string_buffer(size)
-
-    def batch(self):
-        """[(name, inode, offset of the next)], [] at the end."""
-        n = LIBC.syscall(217, self.fd, self.buf, len(self.buf))  # getdents64
-        true(n >= 0, f'getdents64: errno {ctypes.get_errno()}')
-        out, at, raw = [], 0, self.buf.raw
-        while at < n:
-            length = int.from_bytes(raw[at + 16:at + 18], sys.byteorder)
-            name = raw[at + 19:at + length].split(b'\0')[0].decode()
-            out.append((name, int.from_bytes(raw[at:at + 8], sys.byteorder),
-                        int.from_bytes(raw[at + 8:at + 16], sys.byteorder)))
-            at += length
-        return out
-
-    def rest(self):
-        out = []
-        while True:
-            got = self.batch()
-            if not got:
-                return out
-            out += got
-
-    def close(self):
-        os.close(self.fd)
 
 
 def many(v, count=MANY):
