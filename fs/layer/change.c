@@ -98,17 +98,26 @@ static int make_object(int dir_fd, const char *name, const struct novelty *n, in
 	return r < 0 ? -errno : 0;
 }
 
-/* Owner, and the set-id bits that a change of owner drops. */
-static int own_object(int dir_fd, const char *name, const struct novelty *n, struct object *o)
+/*
+ * Owner, and the set-id bits that a change of owner drops. A file is known by @fd: by its name
+ * others may have put another one there. Returns -ESTALE if that is so with another kind.
+ */
+static int own_object(int dir_fd, const char *name, int fd, const struct novelty *n,
+		      struct object *o)
 {
-	int r = object_stat(dir_fd, name, o);
+	int r;
 
+	if (fd >= 0) {
+		dir_fd = fd;
+		name = "";
+	}
+	r = object_stat(dir_fd, name, o);
+	if (!r && (o->st.st_mode ^ n->mode) & S_IFMT)
+		return -ESTALE;
 	if (r < 0 || (o->st.st_uid == n->uid && o->st.st_gid == n->gid))
 		return r;
 	r = copyobj_chown(dir_fd, name, &o->st, n->uid, n->gid);
-	if (!r && S_ISREG(n->mode) && n->mode & (S_ISUID | S_ISGID) &&
-	    (*name ? fchmodat(dir_fd, name, n->mode & 07777, 0)
-		   : fchmod(dir_fd, n->mode & 07777)) < 0)
+	if (!r && fd >= 0 && n->mode & (S_ISUID | S_ISGID) && fchmod(fd, n->mode & 07777) < 0)
 		r = -errno;
 	return r < 0 ? r : object_stat(dir_fd, name, o);
 }
@@ -126,9 +135,10 @@ static int make_new(const struct place *p, const struct novelty *n, struct objec
 
 	if (r < 0)
 		return r;
-	r = own_object(p->dir_fd, p->name, n, o);
+	r = own_object(p->dir_fd, p->name, fd, n, o);
 	if (r < 0) {
-		(void)remove_object(p->dir_fd, p->name, n->mode); /* @r tells what failed */
+		if (r != -ESTALE && r != -ENOENT) /* then it is not ours any more */
+			(void)remove_object(p->dir_fd, p->name, n->mode); /* @r tells why */
 		return r;
 	}
 	*ret_fd = steal_fd(&fd);
@@ -158,7 +168,7 @@ static int make_over(struct view *v, const struct place *p, const struct novelty
 		r = dir < 0 ? -errno : mark_set(dir, MARK_OPAQUE);
 	}
 	if (!r)
-		r = own_object(i.dir_fd, i.name, n, o);
+		r = own_object(i.dir_fd, i.name, fd, n, o);
 	if (!r)
 		r = interim_publish_over(&i, p->dir_fd, p->name);
 	if (r < 0)
@@ -246,7 +256,7 @@ static int create_fast(struct view *v, const char *path, const struct novelty *n
 
 	if (fd < 0)
 		return fd == -EEXIST || fd == -ENOENT ? 1 : fd;
-	r = own_object(fd, "", n, &o);
+	r = own_object(-1, "", fd, n, &o);
 	if (!r)
 		r = describe(v, &p, &o, ret);
 	if (r < 0) {
@@ -298,7 +308,7 @@ int change_tmpfile(struct view *v, const char *dir, const struct found *parent, 
 	fd = openat(p.dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, n.mode & 07777);
 	if (fd < 0)
 		return errno == EISDIR || errno == EINVAL ? -EOPNOTSUPP : -errno;
-	r = own_object(fd, "", &n, &o);
+	r = own_object(-1, "", fd, &n, &o);
 	if (!r)
 		r = describe(v, &p, &o, ret);
 	if (r < 0)

@@ -112,6 +112,41 @@ def a_name_made_underneath_meanwhile():
                 equal(read_file(real), b'underneath\n', 'untouched')
 
 
+def put_others_there(top, own, end):
+    """Underneath: as soon as a name appears, a file or a directory takes its place."""
+    i = 0
+    while time.monotonic() < end:
+        path = f'{top}/r{i}'
+        if not os.path.lexists(path):
+            continue
+        if i % 2:
+            write_file(f'{own}/foreign', 'foreign')
+            os.rename(f'{own}/foreign', path)
+        else:
+            os.unlink(path)
+            os.mkdir(path)
+        i += 1
+    return 0 if i > 5 else 1
+
+
+def a_file_just_made_is_not_taken_for_what_replaces_it():
+    """Its maker writes to what it made, and nothing of the other file changes."""
+    with view() as v:
+        end = time.monotonic() + 4
+        os.mkdir(f'{v.root}/own')
+        pid = start(put_others_there, f'{v.root}/doc', f'{v.root}/own', end)
+        for i in range(100000):
+            if time.monotonic() >= end:
+                break
+            fd = os.open(v.path(f'doc/r{i}'), os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+            os.write(fd, b'mine, and longer')
+            os.close(fd)
+            real = f'{v.root}/doc/r{i}'
+            wait_for(lambda: os.path.isdir(real) or time.monotonic() >= end
+                     or i % 2 and read_file(real) == b'foreign', f'round {i}: the other, whole')
+        equal(statuses([pid]), [0], 'the one underneath')
+
+
 def a_creator_may_write_whatever_the_mode():
     """As git, tar and install do it; slowly, through a map, and after the name is gone."""
     with view() as v:
@@ -219,7 +254,8 @@ def one_that_was_never_read_is_refused_once_it_is_replaced():
 
 as_asked()
 main(flags_do_what_they_say, direct_io_works, appenders_above_and_underneath_lose_nothing,
-     a_name_made_underneath_meanwhile, a_creator_may_write_whatever_the_mode,
+     a_name_made_underneath_meanwhile, a_file_just_made_is_not_taken_for_what_replaces_it,
+     a_creator_may_write_whatever_the_mode,
      a_mode_lost_while_open, a_mode_lost_underneath_while_open,
      a_file_replaced_while_open_is_saved_by_name,
      one_that_was_never_read_is_refused_once_it_is_replaced)
