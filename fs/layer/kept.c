@@ -290,3 +290,10 @@ uint64_t kept_number(const struct stack *st, const struct object *o)
 	pthread_rwlock_unlock(&k->lock);
 	return ino;
 }
+
+uint64_t kept_shown(const struct stack *st, const struct object *o)
+{
+	uint64_t kept = S_ISREG(o->st.st_mode) ? kept_number(st, o) : 0;
+
+	return kept ? kept : inomap_file(st->inos, o->st.st_dev, o->st.st_ino);
+}

@@ -36,6 +36,9 @@ void kept_add(const struct stack *st, const char *path, const struct object *ori
 /** kept_number - the number of the trunk that @o shows; 0: none, it shows its own. thread-safe */
 uint64_t kept_number(const struct stack *st, const struct object *o);
 
+/** kept_shown - the number that file @o shows if scratch has none for it: the trunk's or its own */
+uint64_t kept_shown(const struct stack *st, const struct object *o);
+
 /** kept_may_have - could an object with that number of its layer have one? Asks no layer */
 bool kept_may_have(const struct stack *st, uint64_t ino);
 

@@ -15,6 +15,7 @@
 #include "layer/change.h"
 #include "layer/copyup.h"
 #include "layer/interim.h"
+#include "layer/kept.h"
 #include "layer/linktext.h"
 #include "layer/made.h"
 #include "layer/mark.h"
@@ -81,7 +82,7 @@ static int share_with_scratch(struct view *v, const char *from, struct found *f)
 		return fd;
 	r = mark_remove(fd, MARK_INO);
 	if (!r)
-		f->st.st_ino = inomap_file(v->stack.inos, f->obj.st.st_dev, f->obj.st.st_ino);
+		f->st.st_ino = kept_shown(&v->stack, &f->obj);
 	return r;
 }
 

@@ -287,9 +287,7 @@ static uint64_t shown_ino(const struct search *s, const struct dirset *dir)
 	if (S_ISREG(o->st.st_mode) && dir->fd[s->f.layer] >= 0 &&
 	    s->st->layers[s->f.layer].kind == LAYER_SCRATCH)
 		kept = mark_read_ino(dir->fd[s->f.layer], s->name);
-	if (S_ISREG(o->st.st_mode) && !kept)
-		kept = kept_number(s->st, o);
-	return kept ? kept : inomap_file(s->st->inos, o->st.st_dev, o->st.st_ino);
+	return kept ? kept : kept_shown(s->st, o);
 }
 
 /* Make up a directory that no layer has on disk. */
