@@ -39,15 +39,19 @@ static void remove_scratch(const char *scratch)
 {
 	cleanup_fd int fd = open(scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_fd int lock = fd < 0 ? -1 : openat(fd, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
+	static const char *const lists[] = { "numbers", "made" };
 
 	if (fd < 0 || (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0))
 		return;
 	/* each only if it is there and empty: what was written stays */
 	(void)unlinkat(fd, "upper", AT_REMOVEDIR);
 	(void)unlinkat(fd, "work", AT_REMOVEDIR);
-	if (fstatat(fd, "numbers", &st, AT_SYMLINK_NOFOLLOW) == 0 && !st.st_size)
-		(void)unlinkat(fd, "numbers", 0);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		struct stat st;
+
+		if (fstatat(fd, lists[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && !st.st_size)
+			(void)unlinkat(fd, lists[i], 0);
+	}
 	(void)unlinkat(fd, "lock", 0);
 	(void)rmdir(scratch);
 }

@@ -40,7 +40,7 @@ def facts_as_json():
         equal(o['log'], w.path('scr', 'log'), 'log')
         true('mounted' in read_file(o['log']).decode(), 'the log is written')
         equal(sorted(os.listdir(w.path('scr'))),
-              ['control', 'lock', 'log', 'numbers', 'upper', 'work'], 'scratch')
+              ['control', 'lock', 'log', 'made', 'numbers', 'upper', 'work'], 'scratch')
         equal(json.loads(read_file(w.path('scr', 'lock'))), o, 'the lock file tells the same')
 
 
