@@ -371,6 +371,20 @@ static uint64_t collect_aged(struct slots *s, struct handle **closing)
 	return next;
 }
 
+/* Sleep for @msec, or until the end. */
+static void sleep_msec(struct slots *s, uint64_t msec)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += (time_t)(msec / 1000);
+	until.tv_nsec += (long)(msec % 1000) * 1000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	while (!s->stopped && pthread_cond_timedwait(&s->aging, &s->lock, &until) != ETIMEDOUT)
+		;
+}
+
 bool slots_age(struct slots *s, bool wait)
 {
 	struct handle *closing = NULL;
@@ -382,22 +396,13 @@ bool slots_age(struct slots *s, bool wait)
 		pthread_cond_wait(&s->aging, &s->lock);
 	if (!s->stopped)
 		next = collect_aged(s, &closing);
-	if (wait && !s->stopped && s->n_writing) {
-		struct timespec until;
-
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		next += 50; /* so that what is due together goes together */
-		until.tv_sec += (time_t)(next / 1000);
-		until.tv_nsec += (long)(next % 1000) * 1000000;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		while (!s->stopped &&
-		       pthread_cond_timedwait(&s->aging, &s->lock, &until) != ETIMEDOUT)
-			;
-	}
-	go_on = !s->stopped;
 	pthread_mutex_unlock(&s->lock);
 	destroy_list(closing);
+	pthread_mutex_lock(&s->lock);
+	if (wait && !s->stopped && s->n_writing)
+		sleep_msec(s, next + 50); /* so that what is due together goes together */
+	go_on = !s->stopped;
+	pthread_mutex_unlock(&s->lock);
 	return go_on;
 }
 
