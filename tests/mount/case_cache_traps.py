@@ -6,6 +6,7 @@ import errno
 import json
 import mmap
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -267,7 +268,7 @@ def made_files_open(pid):
             names.append(os.readlink(f'/proc/{pid}/fd/{n}'))
         except FileNotFoundError:
             continue
-    return [n for n in names if '/made' in n]
+    return [n for n in names if re.search('/made[0-9]', n)]
 
 
 def creations_leave_no_descriptors():

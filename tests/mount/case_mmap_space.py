@@ -37,7 +37,8 @@ def a_full_layer_is_told_early():
         make_tree(TREE, root)
         commit_all(root)
         os.mkdir(os.path.join(at, 'scratch'))
-        with View(root=root, backend='b', opts=['-p', 'flagtree'], mount=False) as v:
+        with View(root=root, backend='b', opts=['-p', 'flagtree', '-o', 'redirect=none'],
+                  mount=False) as v:
             v.scratch = os.path.join(at, 'scratch')
             v.mount()
             os.mkdir(v.path('build'))
@@ -201,7 +202,8 @@ def copies_share_blocks_where_the_layer_can():
         make_tree({**TREE, 'doc/big': 'b' * 8 * MB, 'include/big.h': 'h' * 8 * MB}, root)
         commit_all(root)
         os.mkdir(os.path.join(at, 'scratch'))
-        with View(root=root, backend='b', opts=['-p', 'flagtree'], mount=False) as v:
+        with View(root=root, backend='b', opts=['-p', 'flagtree', '-o', 'redirect=none'],
+                  mount=False) as v:
             v.scratch = os.path.join(at, 'scratch')
             v.mount()
             os.mkdir(v.path('build'))

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """A mount namespace for a test alone, and going on as an ordinary user there."""
 import atexit
+import glob
 import os
 import shutil
 import sys
 import tempfile
 import traceback
 
+import mounted
 from checks import Skip, has_namespaces, need_program, run, true
 from mounted import HERE, SKIP, View, binary, is_mounted, need_fuse, remove_tree, temp_base
 
@@ -50,20 +52,34 @@ def drop_views():
         true(p.returncode == 0 or view not in views(), f'{view} is unmounted: {p.stderr}')
 
 
+def profile_dir():
+    return os.environ.get('SPECFS_PROFILE_DIR') or os.path.join(HERE, '..', '..', '..', 'config')
+
+
 def _copies(directory):
-    """Profiles and program where others may read them: the build directory may be closed."""
-    profiles = os.environ.get('SPECFS_PROFILE_DIR') or os.path.join(
-        HERE, '..', '..', '..', 'config')
-    return (shutil.copytree(profiles, os.path.join(directory, 'profiles')),
-            shutil.copy(binary(), os.path.join(directory, 'program')))
+    """Profiles, extension and program where others may read them: the build directory may be closed.
+
+    Returns the program and the environment that names the others.
+    """
+    env = {'SPECFS_PROFILE_DIR': shutil.copytree(profile_dir(),
+                                                 os.path.join(directory, 'profiles'))}
+    hooks = os.environ.get('SPECFS_HOOKS_DIR')
+    if hooks:
+        env['SPECFS_HOOKS_DIR'] = os.path.join(directory, 'hooks')
+        os.mkdir(env['SPECFS_HOOKS_DIR'])
+        for file in glob.glob(os.path.join(glob.escape(hooks), '*.so')):
+            shutil.copy(file, env['SPECFS_HOOKS_DIR'])
+    return shutil.copy(binary(), os.path.join(directory, 'program')), env
 
 
 def _copy_program():
     tmp = tempfile.mkdtemp(prefix='specfs-user-', dir=temp_base())
-    os.environ['SPECFS_PROFILE_DIR'], os.environ['SPECFS_BIN'] = _copies(tmp)
+    os.environ['SPECFS_BIN'], env = _copies(tmp)
+    os.environ.update(env)
+    mounted.TREES = shutil.copytree(mounted.TREES, os.path.join(tmp, 'trees'), symlinks=True)
     for base, dirs, files in os.walk(tmp):
         for name in [base] + [os.path.join(base, n) for n in dirs + files]:
-            os.chown(name, NOBODY, NOBODY)
+            os.chown(name, NOBODY, NOBODY, follow_symlinks=False)
     atexit.register(remove_tree, tmp)
 
 
@@ -102,7 +118,8 @@ class UserView(View):
 
     def _setup(self):
         need_program('setpriv')
-        self.more_env['SPECFS_PROFILE_DIR'], self.bin = _copies(self.tmp)
+        self.bin, env = _copies(self.tmp)
+        self.more_env.update(env)
         super()._setup()
         for name in (self.tmp, self.mnt, self.scratch, self.env['XDG_RUNTIME_DIR']):
             os.chown(name, NOBODY, NOBODY)

@@ -10,7 +10,7 @@ import subprocess
 
 from checks import Skip, clean_env, equal, need_namespace, need_program, run, wait_for
 from mounted import View, is_mounted
-from private import NOBODY
+from private import NOBODY, profile_dir
 
 MARKER = 'python/triton/FLAGTREE_BACKEND'
 
@@ -53,6 +53,7 @@ class Place(View):
 
     def _copy_program(self):
         """The build directory may be closed to others."""
+        self.env.setdefault('SPECFS_PROFILE_DIR', profile_dir())
         for name in ('SPECFS_PROFILE_DIR', 'SPECFS_HOOKS_DIR'):
             if name in self.env:
                 self.env[name] = shutil.copytree(self.env[name], os.path.join(self.tmp, name))
