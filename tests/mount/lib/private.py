@@ -57,7 +57,7 @@ def profile_dir():
 
 
 def _copies(directory):
-    """Profiles, extension and program where others may read them: the build directory may be closed.
+    """Profiles, extension and program where others may read them: what was built may be closed.
 
     Returns the program and the environment that names the others.
     """
