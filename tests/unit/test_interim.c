@@ -63,7 +63,7 @@ static void new_one_needs_a_free_name(void **state)
 
 static void anything_is_published_over_anything(void **state)
 {
-	struct viewfix *f = *state;
+	struct viewfix *f;
 	static const char *const old[] = { "scratch/upper/s/n=old", "scratch/upper/s/n/",
 					   "scratch/upper/s/n/full/x=x", "scratch/upper/s/n->old" };
 
