@@ -127,7 +127,8 @@ static void look(struct watchers *w)
 	while (d && (e = readdir(d)))
 		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
 			read_process(dirfd(d), e->d_name, w->device, &found);
-	qsort(found.v, found.n, sizeof(*found.v), compare);
+	if (found.n)
+		qsort(found.v, found.n, sizeof(*found.v), compare);
 	pthread_mutex_lock(&w->lock);
 	free(w->now.v);
 	w->now = found;
