@@ -122,27 +122,27 @@ int look_find_view(const struct mount_table *t, const char *at, struct diag *d,
 struct walk {
 	const struct view *v;
 	struct strbuf at;       /* clean */
-	struct strbuf todo;
+	struct strbuf ahead;    /* what is still to be walked */
 	unsigned links;
 };
 
 /* A symlink on the way: its text goes before what is still to be walked. */
 static int follow(struct walk *w, const struct found *f, const char *rest)
 {
-	cleanup_strbuf struct strbuf todo = STRBUF_INIT;
-	int r = stack_readlink(&w->v->stack, w->at.buf, f, &todo);
+	cleanup_strbuf struct strbuf ahead = STRBUF_INIT;
+	int r = stack_readlink(&w->v->stack, w->at.buf, f, &ahead);
 
 	if (r < 0)
 		return r;
-	if (todo.buf[0] == '/')
+	if (ahead.buf[0] == '/')
 		return -EXDEV;
 	if (++w->links > LINKS_MAX)
 		return -ELOOP;
-	strbuf_addf(&todo, "/%s", rest);
+	strbuf_addf(&ahead, "/%s", rest);
 	strbuf_truncate(&w->at, path_parent_len(w->at.buf));
-	strbuf_reset(&w->todo);
-	strbuf_adds(&w->todo, todo.buf);
-	return strbuf_failed(&w->todo);
+	strbuf_reset(&w->ahead);
+	strbuf_adds(&w->ahead, ahead.buf);
+	return strbuf_failed(&w->ahead);
 }
 
 static int step(struct walk *w, const char *name, const char *rest, struct found *f)
@@ -171,16 +171,16 @@ static int walk_all(struct walk *w, struct found *f)
 {
 	int r = stack_root(&w->v->stack, f);
 
-	while (r >= 0 && w->todo.len) {
+	while (r >= 0 && w->ahead.len) {
 		cleanup_strbuf struct strbuf name = STRBUF_INIT;
 		cleanup_strbuf struct strbuf rest = STRBUF_INIT;
-		size_t len = strcspn(w->todo.buf, "/");
+		size_t len = strcspn(w->ahead.buf, "/");
 
-		strbuf_add(&name, w->todo.buf, len);
-		strbuf_adds(&rest, w->todo.buf + len + (w->todo.buf[len] == '/'));
-		strbuf_reset(&w->todo);
-		strbuf_adds(&w->todo, rest.buf);
-		if (strbuf_failed(&name) || strbuf_failed(&rest) || strbuf_failed(&w->todo))
+		strbuf_add(&name, w->ahead.buf, len);
+		strbuf_adds(&rest, w->ahead.buf + len + (w->ahead.buf[len] == '/'));
+		strbuf_reset(&w->ahead);
+		strbuf_adds(&w->ahead, rest.buf);
+		if (strbuf_failed(&name) || strbuf_failed(&rest) || strbuf_failed(&w->ahead))
 			return -ENOMEM;
 		r = step(w, name.buf, rest.buf, f);
 		if (r == -ENOENT && rest.buf[strspn(rest.buf, "/")])
@@ -191,11 +191,11 @@ static int walk_all(struct walk *w, struct found *f)
 
 int look_resolve(const struct view *v, const char *path, struct strbuf *ret, struct found *f)
 {
-	struct walk w = { .v = v, .at = STRBUF_INIT, .todo = STRBUF_INIT };
+	struct walk w = { .v = v, .at = STRBUF_INIT, .ahead = STRBUF_INIT };
 	int r;
 
-	strbuf_adds(&w.todo, path);
-	r = strbuf_failed(&w.todo);
+	strbuf_adds(&w.ahead, path);
+	r = strbuf_failed(&w.ahead);
 	r = r < 0 ? r : walk_all(&w, f);
 	if (r == 0 || r == -ENOENT) {
 		strbuf_reset(ret);
@@ -204,6 +204,6 @@ int look_resolve(const struct view *v, const char *path, struct strbuf *ret, str
 			r = -ENOMEM;
 	}
 	strbuf_clear(&w.at);
-	strbuf_clear(&w.todo);
+	strbuf_clear(&w.ahead);
 	return r;
 }
