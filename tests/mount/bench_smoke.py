@@ -32,7 +32,7 @@ def mounts_below(d):
         return [line for line in f if f' {d}/' in line]
 
 
-def check_row(row):
+def check_row(row, peer):
     key = row['workload']
     if row['kind'] == 'requests':
         counts = row['requests']
@@ -43,6 +43,7 @@ def check_row(row):
         return
     equal(row['ratios']['native'], 1.0, f'{key}: ext4 by itself')
     true(all(value > 0 for value in row['ratios'].values()), f'{key}: ratios')
+    equal(peer in row['ratios'], not key.endswith('-redirected'), f'{key}: the own peer')
     for name, seconds in row['seconds'].items():
         equal(len(seconds), 1, f'{key}: rounds of {name}')
 
@@ -51,15 +52,16 @@ def all_workloads():
     need_tools()
     with TempDir() as d:
         facts, table = (os.path.join(d, name) for name in ('facts.json', 'table.md'))
-        out = bench(d, '--json', facts, '--markdown', table, *TINY)
+        peer = f'view={binary()} mount -f -l {{upper}} -s {{work}} {{lower}} {{mountpoint}}'
+        out = bench(d, '--json', facts, '--markdown', table, '--peer', peer, *TINY)
         with open(facts, encoding='utf-8') as f:
             found = json.load(f)
-        equal(found['file_systems'], ['native', 'specfs'], 'file systems')
+        equal(found['file_systems'], ['native', 'specfs', 'view'], 'file systems')
         for key in 'kernel', 'cpus', 'specfs', 'seconds', 'runs':
             true(key in found, f'{key} is told')
         rows = {row['workload']: row for row in found['workloads']}
         for row in rows.values():
-            check_row(row)
+            check_row(row, 'view')
             true(row['title'] in out, f'{row["title"]} is in the table')
         for key in 'stat', 'missing-new', 'git', 'import', 'small', 'write', 'map', 'build', 'noop':
             true('specfs' in rows[key]['ratios'], f'{key} was measured')
@@ -107,7 +109,15 @@ def wrong_words_are_one_line():
         for words, said in ((('--peers', 'zfs'), "no peer 'zfs'"),
                             (('--dir', d + '/no'), 'is not a directory'),
                             (('--only', 'walk'), "no workload 'walk'"),
-                            (('--specfs', d), 'is not a program')):
+                            (('--specfs', d), 'is not a program'),
+                            (('--peer', 'x'), "'x': expected NAME=COMMAND"),
+                            (('--peer', 'native=mount {mountpoint}'), 'expected another name'),
+                            (('--peer', 'x=mount {lower}'), "'x': expected {mountpoint}"),
+                            (('--peer', 'x=m {low} {mountpoint}'), 'no place {low}'),
+                            (('--peer', 'x=a {mountpoint}', '--peer', 'x=b {mountpoint}'),
+                             "--peer 'x' is given twice"),
+                            (('--peer', 'x=echo no disk >&2; exit 3 # {mountpoint}'),
+                             'x: the command failed with 3: no disk')):
             done = subprocess.run([sys.executable, SCRIPT, '--dir', d, '--specfs', binary(),
                                    *TINY, *words], capture_output=True, text=True, check=False)
             equal(done.returncode, 2, f'{words}: exit status')

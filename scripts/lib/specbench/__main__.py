@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from . import mounts, report, scale
+from . import mounts, own, report, scale
 from .place import Failure, note, place, run, unmount
 from .tree import TOPS, UNITS, Tree
 from .work import REQUESTS, WORKLOADS, Bench
@@ -52,6 +52,9 @@ def arguments():
     p.add_argument('--peers', metavar='NAME,...', help='which of '
                    + ' '.join(x[0] for x in mounts.PEERS) + ', "all" or "none"; default: '
                    + ' '.join(mounts.USUAL) + ', what is not installed is left out')
+    p.add_argument('--peer', action='append', default=[], type=own.peer, metavar='NAME=COMMAND',
+                   help='one more, mounted by this command of the shell; with as many others as '
+                   'are given. ' + own.PLACES)
     p.add_argument('--dir', help='where to work; default: a journalled ext4 image if root, else '
                    'the temporary directory')
     p.add_argument('--json', metavar='FILE', help='write all numbers there, too')
@@ -64,6 +67,10 @@ def arguments():
     for word in args.only or ():
         if word not in known:
             p.error(f"no workload '{word}', expected one of {' '.join(known)}")
+    names = [peer.name for peer in args.peer]
+    for name in names:
+        if names.count(name) > 1:
+            p.error(f"--peer '{name}' is given twice")
     if args.scale:
         try:
             args.scale = [positive(n) for n in args.scale.split(',')]
@@ -130,13 +137,17 @@ def prepare(args, work, undo):
     b.large_below = [os.path.join(top, 'big.bin') for top in (checkout, native)]
     for path in b.large_below:
         large_file(path, args.mib)
+    own_peers = [own.OwnPeer(peer, work, specfs.env) for peer in args.peer]
+    b.large_below += [peer.path_below('big.bin') for peer in own_peers if peer.lower]
     b.dirs = sorted(os.path.relpath(d, checkout) for d in tree.dirs
                     if os.path.relpath(d, checkout).startswith(('include', 'lib')))[:DIRS_ASKED]
     run([specfs.program, 'sync', specfs.top], env=specfs.env)
     names = {None: mounts.USUAL, 'none': (), 'all': [p[0] for p in mounts.PEERS]}.get(
         args.peers, (args.peers or '').split(','))
     peers = [mounts.mount_peer(p, work, undo) for p in mounts.installed(names)]
-    return b, [mounts.Native('native', native), specfs] + [p for p in peers if p]
+    for peer in own_peers:
+        peer.mount(undo)
+    return b, [mounts.Native('native', native), specfs] + [p for p in peers if p] + own_peers
 
 
 def check_same(b, systems):
@@ -197,16 +208,19 @@ def bench(args):
             raise Failure(f"'{name}' is not installed")
     program = find_program(args.specfs)
     most = max(args.scale or [args.files])
-    gib = (MIB_SPARE + 4 * args.mib + most * 5 * 4 // 1024) // 1024 + 1
+    trees = 5 + len(args.peer)
+    gib = (MIB_SPARE + (trees - 1) * args.mib + most * trees * 4 // 1024) // 1024 + 1
     started = time.time()
-    with place(args.dir, gib, most * 5 + 200_000) as work, contextlib.ExitStack() as undo:
+    with place(args.dir, gib, most * trees + 200_000) as work, contextlib.ExitStack() as undo:
         if args.scale:
             result = {'scale': scale.scale(args.scale, work, program, build_probe(work),
                                            daemon_env(work), args.runs)}
         else:
             result = workloads(args, work, undo)
     result.update(runs=args.runs, files=args.files, mib=args.mib, small_files=args.small_files,
-                  units=args.units, tops=list(TOPS), seconds=round(time.time() - started),
+                  units=args.units, tops=list(TOPS),
+                  commands={peer.name: peer.command for peer in args.peer},
+                  seconds=round(time.time() - started),
                   **versions(program))
     return result
 
