@@ -322,6 +322,28 @@ int table_exchanged(struct table *t, struct node *dir_a, const char *name_a,
 	return 0;
 }
 
+void table_stray(struct table *t, struct node *dir, const char *name)
+{
+	pthread_mutex_lock(&t->lock);
+	dir->seq++;
+	if (t->strayed)
+		t->strayed(t->watcher, dir->id, name);
+	pthread_mutex_unlock(&t->lock);
+}
+
+void table_recount(struct table *t)
+{
+	struct node *n, *next;
+
+	pthread_mutex_lock(&t->lock);
+	HASH_ITER(by_id, t->ids, n, next)
+	{
+		if (t->renumbered && n->type != S_IFDIR && n->found.obj.st.st_nlink > 1)
+			t->renumbered(t->watcher, n->id);
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
 void table_changing(struct table *t, struct node *n)
 {
 	pthread_mutex_lock(&t->lock);

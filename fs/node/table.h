@@ -36,9 +36,9 @@ void table_on_gone(struct table *t, void (*fn)(void *arg, struct node *n), void 
 
 /**
  * table_on_change - say what our own changes make untrue of what the kernel keeps
- * @renumbered: this node shows another inode number from now on, or is a directory that lists one
- *              which does
- * @strayed:    a name has lost its node, which was copied by another name
+ * @renumbered: this node shows another inode number or count of names from now on, or is a
+ *              directory that lists one which does
+ * @strayed:    a name has lost its node, which was copied by another name, or leads nowhere
  *
  * To be set before the first look-up. Called with the table's lock: both may only take note.
  */
@@ -182,6 +182,15 @@ bool table_is_changing(struct table *t, struct node *n);
  * If it is another object than before, only the name that table_path() gives stays with the node.
  */
 void table_changed(struct table *t, struct node *n, const struct found *found);
+
+/** table_stray - by our own change the name leads to its node no more: have the kernel told */
+void table_stray(struct table *t, struct node *dir, const char *name);
+
+/**
+ * table_recount - our own change has removed hard links by names that need not be known: what is
+ * left of them counts fewer
+ */
+void table_recount(struct table *t);
 
 /** table_set_orphan - say how a node without names may be changed */
 void table_set_orphan(struct table *t, struct node *n, enum orphan orphan);

@@ -189,10 +189,13 @@ static void rebind_in(struct server *srv, struct node *dir)
 		cleanup_node struct node *n = table_child(srv->table, dir, names.v[i]);
 		struct found now;
 
-		if (n && path_join(&sub, path.buf, names.v[i]) == 0 &&
-		    stack_lookup(&srv->view->stack, sub.buf, &now) == 0 &&
+		if (!n || path_join(&sub, path.buf, names.v[i]) < 0)
+			continue;
+		if (stack_lookup(&srv->view->stack, sub.buf, &now) == 0 &&
 		    (now.st.st_mode & S_IFMT) == n->type)
 			rebind(srv, dir, names.v[i], n, &now);
+		else
+			table_stray(srv->table, dir, names.v[i]); /* not shown there */
 	}
 	place_moved(srv, dir);
 }
@@ -208,6 +211,8 @@ static void rebind_below(struct renaming *rn)
 	for (size_t i = 0; i < rn->n_below; i++)
 		if (is_dir(rn->below[i]))
 			rebind_in(rn->srv, rn->below[i]);
+	/* what was copied and removed may have had names elsewhere */
+	table_recount(rn->srv->table);
 }
 
 /* Can what lies below the directory have got into other layers? */

@@ -138,6 +138,31 @@ def a_link_opens_no_way_to_what_is_denied():
         equal(os.stat(f'{v.root}/doc/t.txt').st_nlink, 1, 'its links')
 
 
+def a_directory_that_is_copied_takes_its_names_along():
+    """Also those that nobody has looked up: what stays behind counts one less."""
+    with view() as v:
+        os.makedirs(v.path('build/d/sub'))
+        os.link(v.path('doc/t.txt'), v.path('build/d/sub/t.txt'))
+        v.remount()
+        equal(os.stat(v.path('doc/t.txt')).st_nlink, 2, 'before')
+        os.rename(v.path('build/d'), v.path('include/d'))
+        true(os.path.isdir(f'{v.root}/{SPEC}/d'), 'it was copied')
+        wait_for(lambda: os.stat(v.path('doc/t.txt')).st_nlink == 1, 'the name that is left')
+        equal(v.read('include/d/sub/t.txt'), b'trunk text\n', 'the copy')
+
+
+def a_name_that_is_hidden_where_it_comes_to_is_gone():
+    with view() as v:
+        os.makedirs(v.path('build/d/__pycache__'))
+        os.link(v.path('doc/t.txt'), v.path('build/d/__pycache__/t.txt'))
+        os.stat(v.path('build/d/__pycache__/t.txt'))
+        os.rename(v.path('build/d'), v.path('include/d'))
+        wait_for(lambda: not os.path.lexists(v.path('include/d/__pycache__')), 'the hidden name')
+        equal(v.listdir('include/d'), [], 'what is listed')
+        wait_for(lambda: os.stat(v.path('doc/t.txt')).st_nlink == 1, 'the name that is left')
+
+
 main(every_kind_in_scratch_and_in_trunk, links_made_underneath_are_one_object,
      names_may_lie_anywhere, each_name_lies_where_it_belongs,
-     a_link_opens_no_way_to_what_is_denied)
+     a_link_opens_no_way_to_what_is_denied, a_directory_that_is_copied_takes_its_names_along,
+     a_name_that_is_hidden_where_it_comes_to_is_gone)

@@ -405,6 +405,48 @@ static void another_number_is_told_of_the_node_and_where_it_is_listed(void **sta
 	node_unref(d);
 }
 
+static void recounting_tells_of_what_has_more_than_one_name(void **state)
+{
+	struct fix *f = *state;
+	struct found two = object(S_IFREG, 5);
+	struct found one = object(S_IFREG, 6);
+	struct found dir = object(S_IFDIR, 7);
+	uint64_t noted = 0;
+	uint64_t id;
+
+	two.obj.st.st_nlink = dir.obj.st.st_nlink = 2;
+	one.obj.st.st_nlink = 1;
+	id = enter(f, f->root, "a", &two);
+	(void)enter(f, f->root, "b", &one);
+	(void)enter(f, f->root, "d", &dir);
+	table_on_change(f->t, note_id, NULL, &noted);
+	table_recount(f->t);
+	assert_int_equal(noted, id);
+}
+
+static void note_name(void *arg, uint64_t dir, const char *name)
+{
+	char *text = arg;
+
+	(void)snprintf(text, NAME_MAX, "%llu/%s", (unsigned long long)dir, name);
+}
+
+static void name_that_leads_nowhere_is_told(void **state)
+{
+	struct fix *f = *state;
+	struct found a = object(S_IFREG, 5);
+	char told[NAME_MAX] = "";
+	uint64_t seq = table_seq(f->t, f->root);
+	struct enter late = { .dir = f->root, .name = "a", .found = &a, .seq = seq };
+	struct node *n;
+
+	(void)enter(f, f->root, "a", &a);
+	table_on_change(f->t, NULL, note_name, told);
+	table_stray(f->t, f->root, "a");
+	assert_string_equal(told, "1/a");
+	assert_int_equal(table_enter(f->t, &late, &n), -EAGAIN);
+}
+
 static void exchange_swaps_names(void **state)
 {
 	struct fix *f = *state;
@@ -527,6 +569,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			another_number_is_told_of_the_node_and_where_it_is_listed, setup, teardown),
+		cmocka_unit_test_setup_teardown(recounting_tells_of_what_has_more_than_one_name,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(name_that_leads_nowhere_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(exchange_swaps_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(new_part_is_noted_up_to_the_root, setup, teardown),
 		cmocka_unit_test_setup_teardown(below_lists_all_known_nodes, setup, teardown),
