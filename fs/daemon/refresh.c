@@ -77,8 +77,8 @@ static int look_at(const struct refresh *r, uint64_t dir, const char *name, stru
 		outcome_clear(o);
 		ret = look_once(r, dir, name, o);
 		if (ret == -EBUSY) {
-			pthread_mutex_lock(&o->child->busy);
-			pthread_mutex_unlock(&o->child->busy);
+			node_begin(o->child);
+			node_end(o->child);
 			ret = -EAGAIN;
 		}
 	}

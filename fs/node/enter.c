@@ -10,13 +10,17 @@
 /* Is what was found still what the node stands for? */
 static bool is_same(const struct node *n, const struct found *f)
 {
+	struct object_key key;
+
 	if (n->type != (f->st.st_mode & S_IFMT))
 		return false;
 	if (n->type == S_IFDIR)
 		return true;
-	if (n->found.virtual || f->virtual)
-		return n->found.virtual == f->virtual && n->found.layer == f->layer;
-	return object_same(&n->found.obj, &f->obj);
+	if (n->seen.virtual || f->virtual)
+		return n->seen.virtual == f->virtual && n->seen.layer == f->layer;
+	key = object_key(&f->obj);
+	return object_key_same(&n->seen.key, &key) &&
+	       !((n->seen.owner_mode ^ f->obj.st.st_mode) & S_IFMT);
 }
 
 bool table_is_same(struct table *t, struct node *n, const struct found *found)
@@ -186,13 +190,13 @@ void table_refresh(struct table *t, struct node *n, struct node *parent, const c
 	pthread_mutex_lock(&t->lock);
 	if ((!parent || parent->seq == seq) && !n->changing && is_same(n, found)) {
 		struct name *nm = parent ? table_name(t, parent, name) : NULL;
-		uint64_t parts = n->found.parts;
+		uint64_t parts = n->seen.parts;
 
 		if (nm && nm->node == n)
 			make_first(n, nm);
 		table_set_found(t, n, found);
 		if (!parent)
-			n->found.parts |= parts;
+			n->seen.parts |= parts;
 	}
 	pthread_mutex_unlock(&t->lock);
 }
@@ -200,8 +204,8 @@ void table_refresh(struct table *t, struct node *n, struct node *parent, const c
 void table_set_mode(struct table *t, struct node *n, mode_t mode)
 {
 	pthread_mutex_lock(&t->lock);
-	n->found.st.st_mode = n->type | (mode & 07777);
-	n->found.obj.st.st_mode = (n->found.obj.st.st_mode & S_IFMT) | (mode & 07777);
+	n->seen.mode = (uint16_t)(n->type | (mode & 07777));
+	n->seen.owner_mode = (uint16_t)((n->seen.owner_mode & S_IFMT) | (mode & 07777));
 	pthread_mutex_unlock(&t->lock);
 }
 
@@ -227,7 +231,7 @@ static void stray_others(struct table *t, struct node *n, const struct name *kee
 		if (nm == keep)
 			continue;
 		if (t->strayed)
-			t->strayed(t->watcher, nm->parent->id, name_text(nm));
+			t->strayed(t->watcher, nm->parent->id, nm->text);
 		table_drop_name(t, nm, dead);
 	}
 }

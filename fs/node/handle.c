@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -114,17 +115,31 @@ static void set_pinned(struct slots *s, struct handle *h, bool pinned)
 	list_add(pinned ? &s->pinned : &s->lru, h);
 }
 
+/* The node's handle of that kind. */
+static struct handle *of_node(const struct node *n, enum handle_kind kind)
+{
+	struct handle *h = n->handles;
+
+	while (h && h->kind != kind)
+		h = h->next_of_node;
+	return h;
+}
+
 /*
  * Take a handle from its node and from the lists. It is closed by its last user, or by the caller
  * if this returns true.
  */
 static bool detach(struct slots *s, struct handle *h)
 {
+	struct handle **p = &h->node->handles;
+
 	list_remove(h->pinned ? &s->pinned : &s->lru, h);
+	while (*p != h)
+		p = &(*p)->next_of_node;
+	*p = h->next_of_node;
 	s->n_pinned -= h->pinned;
 	s->n_writing -= h->kind == HANDLE_WRITE;
 	s->n_open--;
-	h->node->handles[h->kind] = NULL;
 	h->node = NULL;
 	return h->users == 0;
 }
@@ -238,7 +253,7 @@ struct handle *handle_get(struct slots *s, struct node *n, enum handle_kind kind
 	struct handle *h;
 
 	pthread_mutex_lock(&s->lock);
-	h = n->handles[kind];
+	h = of_node(n, kind);
 	if (h)
 		use(s, h);
 	pthread_mutex_unlock(&s->lock);
@@ -267,6 +282,7 @@ int handle_install(struct slots *s, struct node *n, enum handle_kind kind, int f
 {
 	struct handle *h = calloc(1, sizeof(*h));
 	struct handle *closing = NULL;
+	struct handle *known;
 
 	if (!h) {
 		close(fd);
@@ -277,15 +293,17 @@ int handle_install(struct slots *s, struct node *n, enum handle_kind kind, int f
 	h->is_readable = is_readable;
 	h->slots = s;
 	pthread_mutex_lock(&s->lock);
-	if (n->handles[kind]) {
+	known = of_node(n, kind);
+	if (known) {
 		h->next = NULL;
 		closing = h;
-		h = n->handles[kind];
+		h = known;
 	} else {
 		if (s->n_open >= s->limit)
 			(void)evict(s, s->n_open - s->limit + 1, EVICT_SCAN, &closing);
 		h->node = n;
-		n->handles[kind] = h;
+		h->next_of_node = n->handles;
+		n->handles = h;
 		list_add(&s->lru, h);
 		s->n_open++;
 		/* with others it is awake, or sleeps for a time */
@@ -307,7 +325,7 @@ void handle_drop(struct slots *s, struct node *n, enum handle_kind kind)
 	bool last = false;
 
 	pthread_mutex_lock(&s->lock);
-	h = n->handles[kind];
+	h = of_node(n, kind);
 	if (h)
 		last = detach(s, h);
 	pthread_mutex_unlock(&s->lock);
@@ -321,7 +339,7 @@ int handle_take(struct slots *s, struct node *n, enum handle_kind kind, bool *re
 	int fd = -1;
 
 	pthread_mutex_lock(&s->lock);
-	h = n->handles[kind];
+	h = of_node(n, kind);
 	if (h) {
 		h->users++;
 		(void)detach(s, h); /* it has a user: us */

@@ -28,6 +28,7 @@ struct handle {
 	unsigned users;
 	bool pinned;	   /* was seen to be one that can't be opened again */
 	struct node *node; /* NULL once the node has let go of it */
+	struct handle *next_of_node;
 	struct slots *slots;
 	uint64_t used_msec;
 	struct handle *prev;

@@ -7,21 +7,19 @@
  * Locks, in the order in which they are taken:
  *
  *   tree       paths stay true while it is read-held; renaming a directory write-holds it
- *   node.busy  one change of the object at a time, copy-up included; two nodes: smaller id first
+ *   node_begin one change of the object at a time, copy-up included; two nodes: smaller id first
  *   table.lock ids, names, what was found; never held over a system call
  *   slots.lock, snapshots.lock
  */
 #ifndef SPECFS_NODE_NODE_H
 #define SPECFS_NODE_NODE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <uthash.h>
-
-#include "layer/stack.h"
+#include "base/hashset.h"
+#include "node/seen.h"
 
 struct table;
 struct handle;
@@ -55,57 +53,43 @@ struct name {
 	struct name *next;     /* the node's other names */
 	struct name *kid_next; /* the parent's other names */
 	struct name *kid_prev;
-	UT_hash_handle hh;
-	unsigned layer; /* the owner, as seen under this name */
+	struct hashed hashed;
+	uint32_t hash; /* of the parent's id and the text */
+	uint8_t layer; /* the owner, as seen under this name */
 	bool via_link;
-	unsigned key_len;
-	char key[]; /* the parent's id, then the text with its NUL */
+	char text[];
 };
 
-/* Which object of which file system a node stands for. */
-struct object_key {
-	uint64_t dev;
-	uint64_t ino;
-	uint64_t btime_nsec;
-};
-
+/* There may be millions: what is added here costs a megabyte for each byte. */
 struct node {
 	uint64_t id;	     /* constant */
 	struct table *table; /* constant */
-	mode_t type;	     /* constant: S_IFREG, S_IFDIR, ... */
 
 	/* table.lock */
-	uint64_t nlookup; /* references the kernel holds */
-	unsigned refs;	  /* requests at work, and names in this directory */
+	struct hashed by_id;
+	struct hashed by_object; /* in the table of objects if `is_object` */
+	uint64_t nlookup;	 /* references the kernel holds */
 	struct name *names;
-	struct name *kids;     /* directories: the known names in it */
-	struct found found;    /* by the last look-up, of the first of its names */
-	struct object_key key; /* valid if `hashed` */
-	bool hashed;	       /* it is in the table of objects */
-	bool changing;	       /* our own change is about to give it another object */
-	enum orphan orphan;
-	uint64_t seq; /* directories: counts changes of names made through the mount */
-	UT_hash_handle by_id;
-	UT_hash_handle by_object;
+	struct name *kids; /* directories: the known names in it */
+	uint64_t seq;	   /* directories: counts changes of names made through the mount */
 	struct node *dead_next;
+	struct seen seen; /* by the last look-up, of the first of its names */
+	unsigned refs;	  /* requests at work, and names in this directory */
+	mode_t type;	  /* constant: S_IFREG, S_IFDIR, ... */
+	uint8_t orphan;	  /* enum orphan */
+	bool is_object;
+	bool changing; /* our own change is about to give it another object */
+	bool busy;     /* between node_begin() and node_end() */
 
-	pthread_mutex_t busy;
-
-	_Atomic uint64_t watched;	      /* directories: layers whose part is watched */
+	_Atomic bool nameless;	/* mirrors `names == NULL`, for slots.lock holders */
+	_Atomic bool parked;	/* its object has a name where no view shows it */
 	_Atomic bool unwatched; /* something that may change it is not: nothing of it is cached */
-	_Atomic uint64_t stamp; /* unwatched files: of the times and size last told; 0: none yet */
+	_Atomic uint64_t watched;  /* directories: layers whose part is watched */
+	_Atomic uint64_t stamp;	   /* unwatched files: of the times and size last told; 0: none */
 	_Atomic uint64_t told_end; /* files: the size that the kernel knows, and 1; 0: none yet */
-	_Atomic bool nameless;		      /* mirrors `names == NULL`, for slots.lock holders */
-	_Atomic bool parked; /* its object has a name where no view shows it */
-	struct handle *handles[HANDLE_KINDS]; /* slots.lock */
-	struct snapshot *snapshot;	      /* snapshots.lock */
+	struct handle *handles;	   /* slots.lock: its descriptors, at most one of a kind */
+	struct snapshot *snapshot; /* snapshots.lock */
 };
-
-/** name_text - the name itself */
-static inline const char *name_text(const struct name *nm)
-{
-	return nm->key + sizeof(uint64_t);
-}
 
 /** node_ref - take a further reference */
 struct node *node_ref(struct node *n);
@@ -116,10 +100,18 @@ struct node *node_ref(struct node *n);
  */
 void node_unref(struct node *n);
 
+/**
+ * node_begin - wait until nobody else changes the node's object, then it is ours to change
+ *
+ * Ended by node_end(); takes table.lock. The node is referenced by the caller.
+ */
+void node_begin(struct node *n);
+void node_end(struct node *n);
+
 DEFINE_CLEANUP(node, struct node, node_unref)
 #define cleanup_node CLEANUP(cleanup_node_p)
 
-/** node_found - what the last look-up found */
+/** node_found - what the last look-up found, as far as seen.h keeps it */
 void node_found(struct node *n, struct found *ret);
 
 #endif

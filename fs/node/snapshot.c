@@ -3,6 +3,7 @@
 #include "node/snapshot.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 struct snapshots {
 	pthread_mutex_t lock;

@@ -3,6 +3,7 @@
 #include "node/table_impl.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <string.h>
 
@@ -17,7 +18,6 @@ static void destroy(struct node *n)
 		n->table->unpark(n->table->unpark_arg, n);
 	handle_drop_all(n->table->slots, n);
 	snapshot_drop(n->table->snaps, n, NULL);
-	pthread_mutex_destroy(&n->busy);
 	free(n);
 }
 
@@ -45,8 +45,8 @@ static struct node *name_remove(struct table *t, struct name *nm)
 	}
 	if (n->names) {
 		/* the same object, but another layer may show it under that name */
-		n->found.layer = n->names->layer;
-		n->found.via_link = n->names->via_link;
+		n->seen.layer = n->names->layer;
+		n->seen.via_link = n->names->via_link;
 	}
 	atomic_store(&n->nameless, !n->names);
 	if (nm->kid_prev)
@@ -55,7 +55,7 @@ static struct node *name_remove(struct table *t, struct name *nm)
 		parent->kids = nm->kid_next;
 	if (nm->kid_next)
 		nm->kid_next->kid_prev = nm->kid_prev;
-	HASH_DELETE(hh, t->names, nm);
+	hashset_remove(&t->names, &nm->hashed);
 	free(nm);
 	return parent;
 }
@@ -80,7 +80,7 @@ static void bury(struct table *t, struct node *n, struct node **dead)
 			}
 		}
 		table_unhash(t, n);
-		HASH_DELETE(by_id, t->ids, n);
+		hashset_remove(&t->ids, &n->by_id);
 		n->dead_next = *dead;
 		*dead = n;
 	}
@@ -103,38 +103,63 @@ void table_unlock(struct table *t, struct node *dead)
 	destroy_all(dead);
 }
 
-static unsigned make_key(char key[NAME_KEY_MAX], uint64_t parent, const char *text)
+static uint64_t id_hash(const struct hashed *h)
 {
-	size_t len = strnlen(text, NAME_MAX + 1);
+	return hash_number(CONTAINER_OF(h, struct node, by_id)->id);
+}
 
-	if (len > NAME_MAX)
-		return 0;
-	memcpy(key, &parent, sizeof(parent));
-	memcpy(key + sizeof(parent), text, len);
-	key[sizeof(parent) + len] = '\0';
-	return (unsigned)(sizeof(parent) + len + 1);
+static uint64_t key_hash(const struct object_key *k)
+{
+	return hash_number(k->ino ^ hash_number(k->dev ^ hash_number(k->btime_nsec)));
+}
+
+static uint64_t object_hash(const struct hashed *h)
+{
+	return key_hash(&CONTAINER_OF(h, struct node, by_object)->seen.key);
+}
+
+static uint64_t name_hash(const struct hashed *h)
+{
+	return CONTAINER_OF(h, struct name, hashed)->hash;
+}
+
+static uint32_t text_hash(const struct node *dir, const char *text)
+{
+	return (uint32_t)hash_text(hash_number(dir->id), text);
+}
+
+static struct node *find_id(struct table *t, uint64_t id)
+{
+	for (struct hashed *h = hashset_chain(&t->ids, hash_number(id)); h; h = h->next) {
+		struct node *n = CONTAINER_OF(h, struct node, by_id);
+
+		if (n->id == id)
+			return n;
+	}
+	return NULL;
 }
 
 struct name *table_name(struct table *t, const struct node *dir, const char *text)
 {
-	char key[NAME_KEY_MAX];
-	unsigned len = make_key(key, dir->id, text);
-	struct name *nm = NULL;
+	uint32_t hash = text_hash(dir, text);
 
-	if (len)
-		HASH_FIND(hh, t->names, key, len, nm);
-	return nm;
+	for (struct hashed *h = hashset_chain(&t->names, hash); h; h = h->next) {
+		struct name *nm = CONTAINER_OF(h, struct name, hashed);
+
+		if (nm->hash == hash && nm->parent == dir && !strcmp(nm->text, text))
+			return nm;
+	}
+	return NULL;
 }
 
 struct name *name_new(const struct node *dir, const char *text)
 {
-	char key[NAME_KEY_MAX];
-	unsigned len = make_key(key, dir->id, text);
-	struct name *nm = len ? calloc(1, sizeof(*nm) + len) : NULL;
+	size_t len = strnlen(text, NAME_MAX + 1);
+	struct name *nm = len <= NAME_MAX ? calloc(1, sizeof(*nm) + len + 1) : NULL;
 
 	if (nm) {
-		nm->key_len = len;
-		memcpy(nm->key, key, len);
+		nm->hash = text_hash(dir, text);
+		memcpy(nm->text, text, len);
 	}
 	return nm;
 }
@@ -152,24 +177,29 @@ void table_add_name(struct table *t, struct name *nm, struct node *dir, struct n
 	dir->refs++;
 	n->orphan = ORPHAN_NOT;
 	atomic_store(&n->nameless, false);
-	HASH_ADD_KEYPTR(hh, t->names, nm->key, nm->key_len, nm);
+	hashset_add(&t->names, &nm->hashed);
 }
 
 void table_unhash(struct table *t, struct node *n)
 {
-	if (n->hashed)
-		HASH_DELETE(by_object, t->objects, n);
-	n->hashed = false;
+	if (n->is_object)
+		hashset_remove(&t->objects, &n->by_object);
+	n->is_object = false;
 }
 
 struct node *table_object(struct table *t, const struct found *f)
 {
-	struct object_key key = object_key(f);
-	struct node *n = NULL;
+	struct object_key key = object_key(&f->obj);
 
-	if (!S_ISDIR(f->st.st_mode) && !f->virtual)
-		HASH_FIND(by_object, t->objects, &key, sizeof(key), n);
-	return n;
+	if (S_ISDIR(f->st.st_mode) || f->virtual)
+		return NULL;
+	for (struct hashed *h = hashset_chain(&t->objects, key_hash(&key)); h; h = h->next) {
+		struct node *n = CONTAINER_OF(h, struct node, by_object);
+
+		if (object_key_same(&n->seen.key, &key))
+			return n;
+	}
+	return NULL;
 }
 
 /* Another number is going to be shown for the node. */
@@ -184,24 +214,23 @@ static void renumber(struct table *t, const struct node *n)
 
 void table_set_found(struct table *t, struct node *n, const struct found *f)
 {
-	struct object_key key = object_key(f);
-	bool want = n->type != S_IFDIR && !f->virtual;
+	struct object_key key = object_key(&f->obj);
+	bool is_object = n->type != S_IFDIR && !f->virtual;
 
-	if (n->found.st.st_ino != f->st.st_ino)
+	if (n->seen.ino != f->st.st_ino)
 		renumber(t, n);
-	n->found = *f;
+	/* by what it is known there may not change while it is there */
+	if (!is_object || !object_key_same(&key, &n->seen.key))
+		table_unhash(t, n);
+	seen_set(&n->seen, f);
 	if (n->names) {
-		n->names->layer = f->layer;
+		n->names->layer = n->seen.layer;
 		n->names->via_link = f->via_link;
 	}
-	if (n->hashed && want && !memcmp(&key, &n->key, sizeof(key)))
+	if (n->is_object || !is_object || table_object(t, f))
 		return;
-	table_unhash(t, n);
-	if (!want || table_object(t, f))
-		return;
-	n->key = key;
-	n->hashed = true;
-	HASH_ADD(by_object, t->objects, key, sizeof(n->key), n);
+	n->is_object = true;
+	hashset_add(&t->objects, &n->by_object);
 }
 
 struct node *table_add_node(struct table *t, const struct found *f)
@@ -214,10 +243,9 @@ struct node *table_add_node(struct table *t, const struct found *f)
 	n->table = t;
 	n->type = f->st.st_mode & S_IFMT;
 	n->nameless = true;
-	pthread_mutex_init(&n->busy, NULL);
-	HASH_ADD(by_id, t->ids, id, sizeof(n->id), n);
-	if (HASH_CNT(by_id, t->ids) > t->most)
-		t->most = HASH_CNT(by_id, t->ids);
+	hashset_add(&t->ids, &n->by_id);
+	if (t->ids.n > t->most)
+		t->most = t->ids.n;
 	table_set_found(t, n, f);
 	return n;
 }
@@ -233,6 +261,10 @@ int table_new(const struct found *root, struct slots *slots, struct snapshots *s
 	t->slots = slots;
 	t->snaps = snaps;
 	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->not_busy, NULL);
+	hashset_init(&t->ids, id_hash);
+	hashset_init(&t->objects, object_hash);
+	hashset_init(&t->names, name_hash);
 	if (!table_add_node(t, root)) {
 		table_free(t);
 		return -ENOMEM;
@@ -244,22 +276,18 @@ int table_new(const struct found *root, struct slots *slots, struct snapshots *s
 
 void table_free(struct table *t)
 {
-	struct name *nm, *nm_next;
-	struct node *n, *n_next;
+	struct hashed *h;
 
 	if (!t)
 		return;
-	HASH_ITER(hh, t->names, nm, nm_next)
-	{
-		HASH_DELETE(hh, t->names, nm);
-		free(nm);
-	}
-	HASH_CLEAR(by_object, t->objects);
-	HASH_ITER(by_id, t->ids, n, n_next)
-	{
-		HASH_DELETE(by_id, t->ids, n);
-		destroy(n);
-	}
+	while ((h = hashset_pop(&t->names)))
+		free(CONTAINER_OF(h, struct name, hashed));
+	while ((h = hashset_pop(&t->ids)))
+		destroy(CONTAINER_OF(h, struct node, by_id));
+	hashset_clear(&t->names);
+	hashset_clear(&t->objects);
+	hashset_clear(&t->ids);
+	pthread_cond_destroy(&t->not_busy);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
@@ -290,17 +318,17 @@ int table_kids(struct table *t, struct node *dir, struct strv *ret)
 
 	pthread_mutex_lock(&t->lock);
 	for (const struct name *nm = dir->kids; nm && !r; nm = nm->kid_next)
-		r = strv_add(ret, name_text(nm));
+		r = strv_add(ret, nm->text);
 	pthread_mutex_unlock(&t->lock);
 	return r;
 }
 
 int table_get(struct table *t, uint64_t id, struct node **ret)
 {
-	struct node *n = NULL;
+	struct node *n;
 
 	pthread_mutex_lock(&t->lock);
-	HASH_FIND(by_id, t->ids, &id, sizeof(id), n);
+	n = find_id(t, id);
 	if (n)
 		n->refs++;
 	pthread_mutex_unlock(&t->lock);
@@ -332,13 +360,37 @@ void node_unref(struct node *n)
 	table_unlock(t, dead);
 }
 
+void node_begin(struct node *n)
+{
+	struct table *t = n->table;
+
+	pthread_mutex_lock(&t->lock);
+	t->n_waiting++;
+	while (n->busy)
+		pthread_cond_wait(&t->not_busy, &t->lock);
+	t->n_waiting--;
+	n->busy = true;
+	pthread_mutex_unlock(&t->lock);
+}
+
+void node_end(struct node *n)
+{
+	struct table *t = n->table;
+
+	pthread_mutex_lock(&t->lock);
+	n->busy = false;
+	if (t->n_waiting)
+		pthread_cond_broadcast(&t->not_busy);
+	pthread_mutex_unlock(&t->lock);
+}
+
 void table_forget(struct table *t, uint64_t id, uint64_t count)
 {
 	struct node *dead = NULL;
-	struct node *n = NULL;
+	struct node *n;
 
 	pthread_mutex_lock(&t->lock);
-	HASH_FIND(by_id, t->ids, &id, sizeof(id), n);
+	n = find_id(t, id);
 	if (n) {
 		n->nlookup -= count < n->nlookup ? count : n->nlookup;
 		if (!n->nlookup && !n->refs)
@@ -352,7 +404,7 @@ size_t table_count(struct table *t)
 	size_t n;
 
 	pthread_mutex_lock(&t->lock);
-	n = HASH_CNT(by_id, t->ids);
+	n = t->ids.n;
 	pthread_mutex_unlock(&t->lock);
 	return n;
 }
@@ -363,7 +415,7 @@ void table_trim(struct table *t)
 	bool many;
 
 	pthread_mutex_lock(&t->lock);
-	n = HASH_CNT(by_id, t->ids);
+	n = t->ids.n;
 	many = t->most > n + TRIM_NODES && t->most / 2 > n;
 	if (many)
 		t->most = n;
@@ -375,74 +427,8 @@ void table_trim(struct table *t)
 void node_found(struct node *n, struct found *ret)
 {
 	pthread_mutex_lock(&n->table->lock);
-	*ret = n->found;
+	seen_get(&n->seen, ret);
 	pthread_mutex_unlock(&n->table->lock);
-}
-
-static int path_locked(const struct node *n, struct strbuf *ret)
-{
-	size_t len = 0;
-	size_t start = ret->len;
-	const struct node *at;
-	char *end;
-
-	for (at = n; at->id != NODE_ROOT; at = at->names->parent) {
-		if (!at->names)
-			return -ESTALE;
-		len += strlen(name_text(at->names)) + 1;
-	}
-	if (!len)
-		return 0;
-	for (size_t i = 0; i < len - 1; i++)
-		strbuf_addc(ret, '/');
-	if (strbuf_failed(ret) < 0)
-		return -ENOMEM;
-	end = ret->buf + start + len - 1;
-	for (at = n; at->id != NODE_ROOT; at = at->names->parent) {
-		size_t part = strlen(name_text(at->names));
-
-		end -= part;
-		memcpy(end, name_text(at->names), part);
-		end--;
-	}
-	return 0;
-}
-
-int table_path(struct table *t, const struct node *n, struct strbuf *ret)
-{
-	int r;
-
-	pthread_mutex_lock(&t->lock);
-	r = path_locked(n, ret);
-	pthread_mutex_unlock(&t->lock);
-	return r;
-}
-
-int table_where(struct table *t, struct node *n, struct strbuf *ret_path, struct found *ret_found)
-{
-	int r;
-
-	pthread_mutex_lock(&t->lock);
-	r = path_locked(n, ret_path);
-	*ret_found = n->found;
-	pthread_mutex_unlock(&t->lock);
-	return r;
-}
-
-int table_place(struct table *t, const struct node *n, struct strbuf *ret_path,
-		struct node **ret_parent)
-{
-	int r = -ESTALE;
-
-	pthread_mutex_lock(&t->lock);
-	if (n->names)
-		r = path_locked(n, ret_path);
-	if (!r) {
-		*ret_parent = n->names->parent;
-		(*ret_parent)->refs++;
-	}
-	pthread_mutex_unlock(&t->lock);
-	return r;
 }
 
 uint64_t table_seq(struct table *t, struct node *dir)
@@ -497,9 +483,9 @@ void table_add_part(struct table *t, struct node *dir, unsigned layer)
 	while (dir) {
 		struct node *parent = dir->names ? dir->names->parent : NULL;
 
-		if (parent && !(dir->found.parts & bit))
+		if (parent && !(dir->seen.parts & bit))
 			parent->seq++;
-		dir->found.parts |= bit;
+		dir->seen.parts |= bit;
 		dir = parent;
 	}
 	pthread_mutex_unlock(&t->lock);

@@ -5,17 +5,17 @@
 #ifndef SPECFS_NODE_TABLE_IMPL_H
 #define SPECFS_NODE_TABLE_IMPL_H
 
-#include <limits.h>
+#include <pthread.h>
 
 #include "node/table.h"
 
-enum { NAME_KEY_MAX = sizeof(uint64_t) + NAME_MAX + 1 };
-
 struct table {
-	pthread_mutex_t lock; /* guards all that follows */
-	struct node *ids;
-	struct node *objects; /* all but directories, by object_key */
-	struct name *names;   /* by parent's id and text */
+	pthread_mutex_t lock;	/* guards all that follows */
+	pthread_cond_t not_busy; /* a node is not busy any more */
+	size_t n_waiting;	/* for that */
+	struct hashset ids;
+	struct hashset objects; /* nodes of all but directories, by seen.key */
+	struct hashset names;	/* by parent's id and text */
 	uint64_t next_id;
 	size_t most; /* nodes there have been since memory was given back */
 	struct slots *slots;	 /* constant */
@@ -28,16 +28,6 @@ struct table {
 	void (*strayed)(void *arg, uint64_t dir, const char *name);
 	void *watcher; /* of the two above */
 };
-
-/** object_key - by what the table of objects knows what was found */
-static inline struct object_key object_key(const struct found *f)
-{
-	return (struct object_key){
-		.dev = f->obj.st.st_dev,
-		.ino = f->obj.st.st_ino,
-		.btime_nsec = f->obj.btime_nsec,
-	};
-}
 
 /** node_pin - node_ref() with the lock held */
 static inline struct node *node_pin(struct node *n)

@@ -314,9 +314,9 @@ int edit_open_write(struct server *srv, struct node *n, off_t keep, struct handl
 	if (*ret)
 		return 0;
 	tree_read(srv);
-	pthread_mutex_lock(&n->busy);
+	node_begin(n);
 	r = open_write_held(srv, n, keep, ret);
-	pthread_mutex_unlock(&n->busy);
+	node_end(n);
 	tree_done(srv);
 	return r;
 }

@@ -125,8 +125,8 @@ static void check_pages(struct server *srv, struct node *n, const struct found *
 /* Wait until our own change of that node is done. */
 static void wait_for(struct node *n)
 {
-	pthread_mutex_lock(&n->busy);
-	pthread_mutex_unlock(&n->busy);
+	node_begin(n);
+	node_end(n);
 }
 
 /* Is it a directory that others use past the mount? */

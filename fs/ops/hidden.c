@@ -3,6 +3,7 @@
 #include "ops/hidden.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 

@@ -183,9 +183,9 @@ static int make_link(struct server *srv, uint64_t id, uint64_t dir, const char *
 		r = place_open(srv, dir, &p);
 	if (r < 0)
 		return r;
-	pthread_mutex_lock(&n->busy);
+	node_begin(n);
 	r = link_held(&p, n, name, ret);
-	pthread_mutex_unlock(&n->busy);
+	node_end(n);
 	return r;
 }
 
@@ -259,10 +259,10 @@ static int unlink_name(struct server *srv, uint64_t dir, const char *name)
 		return r;
 	n = table_child(srv->table, p.dir, name);
 	if (n)
-		pthread_mutex_lock(&n->busy);
+		node_begin(n);
 	r = unlink_held(&p, name, n);
 	if (n)
-		pthread_mutex_unlock(&n->busy);
+		node_end(n);
 	return r;
 }
 

@@ -335,17 +335,17 @@ static void lock_both(struct node *a, struct node *b)
 		b = t;
 	}
 	if (a)
-		pthread_mutex_lock(&a->busy);
+		node_begin(a);
 	if (b && b != a)
-		pthread_mutex_lock(&b->busy);
+		node_begin(b);
 }
 
 static void unlock_both(struct node *a, struct node *b)
 {
 	if (a)
-		pthread_mutex_unlock(&a->busy);
+		node_end(a);
 	if (b && b != a)
-		pthread_mutex_unlock(&b->busy);
+		node_end(b);
 }
 
 static int check(const struct renaming *rn)

@@ -134,9 +134,9 @@ static int set_attrs(struct server *srv, struct node *n, const struct attr_chang
 	int r;
 
 	tree_read(srv);
-	pthread_mutex_lock(&n->busy);
+	node_begin(n);
 	r = set_attrs_held(srv, n, c);
-	pthread_mutex_unlock(&n->busy);
+	node_end(n);
 	tree_done(srv);
 	return r;
 }

@@ -274,9 +274,9 @@ static int change(struct server *srv, uint64_t id, const struct xattr_change *c)
 	if (r < 0)
 		return r;
 	tree_read(srv);
-	pthread_mutex_lock(&n->busy);
+	node_begin(n);
 	r = change_held(srv, n, c);
-	pthread_mutex_unlock(&n->busy);
+	node_end(n);
 	tree_done(srv);
 	return r;
 }

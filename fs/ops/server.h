@@ -7,6 +7,7 @@
 #define SPECFS_OPS_SERVER_H
 
 #include <fuse_lowlevel.h>
+#include <pthread.h>
 
 #include "layer/view.h"
 #include "node/table.h"
