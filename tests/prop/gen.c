@@ -8,7 +8,7 @@
 
 #include "base/path.h"
 
-enum { PATHS_MAX = 256, DEPTH_MAX = 4, MANY = 60 };
+enum { PATHS_MAX = 256, DEPTH_MAX = 4, NAMES = 16 };
 
 /* Paths that the view shows, or that a layer has. */
 struct paths {
@@ -77,10 +77,11 @@ static unsigned pick(struct maker *k, unsigned n)
 /* A name; those at the top end in the arena's digit. */
 static void pick_name(struct maker *k, bool top, char name[NAME_SIZE])
 {
-	static const char *const names[] = {
+	static const char *const names[NAMES] = {
 		"a", "b", "c", "d", "a", "b", "c", "d", "a", "b", "c", "d", "e", "ig", "hd", "ro",
 	};
-	const char *base = names[pick(k, sizeof(names) / sizeof(names[0]))];
+	/* the last ones are special */
+	const char *base = names[NAMES - k->g->names + pick(k, k->g->names)];
 
 	if (top && pick(k, 2))
 		base = "m"; /* the place of a map */
@@ -176,23 +177,19 @@ static void pick_hide(struct maker *k, struct op *o)
 
 static enum op_kind pick_kind(struct maker *k)
 {
-	/* of a hundred: in the view, in a layer */
-	static const unsigned char weights[][2] = {
-		[OP_CREATE] = { 18, 20 }, [OP_WRITE] = { 12, 10 }, [OP_TRUNCATE] = { 4, 4 },
-		[OP_MKDIR] = { 13, 16 },  [OP_SYMLINK] = { 4, 4 }, [OP_LINK] = { 6, 4 },
-		[OP_UNLINK] = { 11, 9 },  [OP_RMDIR] = { 8, 4 },   [OP_RENAME] = { 16, 10 },
-		[OP_CHMOD] = { 5, 4 },	  [OP_UTIMENS] = { 3, 2 }, [OP_PURGE] = { 0, 7 },
-		[OP_HIDE] = { 0, 6 },
-	};
 	int col = k->layer != IN_VIEW;
-	unsigned left = pick(k, 100);
+	unsigned sum = 0;
+	unsigned left;
 
-	if (k->paths.n > MANY && pick(k, 3) == 0)
+	for (int i = 0; i < OP_REMOUNT; i++)
+		sum += k->g->weights[i][col];
+	left = pick(k, sum);
+	if (k->paths.n > k->g->many && pick(k, 3) == 0)
 		return col ? OP_PURGE : pick(k, 2) ? OP_UNLINK : OP_RMDIR;
-	for (int i = 0; i <= OP_HIDE; i++) {
-		if (left < weights[i][col])
+	for (int i = 0; i < OP_REMOUNT; i++) {
+		if (left < k->g->weights[i][col])
 			return (enum op_kind)i;
-		left -= weights[i][col];
+		left -= k->g->weights[i][col];
 	}
 	return OP_CREATE;
 }
@@ -267,6 +264,35 @@ static void fix_mode(struct maker *k, struct op *o)
 			o->mode = pick_mode(k, true);
 }
 
+void gen_init(struct gen *g, uint64_t seed)
+{
+	static const unsigned char weights[OP_REMOUNT][2] = {
+		[OP_CREATE] = { 18, 20 }, [OP_WRITE] = { 12, 10 }, [OP_TRUNCATE] = { 4, 4 },
+		[OP_MKDIR] = { 13, 16 },  [OP_SYMLINK] = { 4, 4 }, [OP_LINK] = { 6, 4 },
+		[OP_UNLINK] = { 11, 9 },  [OP_RMDIR] = { 8, 4 },   [OP_RENAME] = { 16, 10 },
+		[OP_CHMOD] = { 5, 4 },	  [OP_UTIMENS] = { 3, 2 }, [OP_PURGE] = { 0, 7 },
+		[OP_HIDE] = { 0, 6 },
+	};
+	struct rng how = { .state = seed >> 32 };
+
+	*g = (struct gen){ .rng = { .state = seed }, .below = 3, .names = NAMES, .many = 60 };
+	memcpy(g->weights, weights, sizeof(weights));
+	if (!how.state)
+		return;
+	for (int i = 0; i < OP_REMOUNT; i++) {
+		for (int col = 0; col < 2; col++) {
+			static const unsigned char factors[] = { 0, 1, 1, 2, 4 };
+			bool needed = i == OP_CREATE || i == OP_MKDIR;
+			unsigned factor = factors[rng_below(&how, 5)];
+
+			g->weights[i][col] *= needed && !factor ? 1 : factor;
+		}
+	}
+	g->below = 1 + rng_below(&how, 6);
+	g->names = 6 + rng_below(&how, NAMES - 6 + 1);
+	g->many = 10 + rng_below(&how, 50);
+}
+
 void gen_next(struct gen *g, const struct arena *a, struct op *ret)
 {
 	struct maker k = { .g = g, .a = a, .layer = IN_VIEW };
@@ -274,7 +300,7 @@ void gen_next(struct gen *g, const struct arena *a, struct op *ret)
 	struct seen root;
 
 	g->n++;
-	if (rng_below(&g->rng, 10) < (m->setup->readonly ? 8 : 3) || g->n < 30)
+	if (rng_below(&g->rng, 10) < (m->setup->readonly ? 8 : g->below) || g->n < 30)
 		k.layer = 1 + (int)rng_below(&g->rng, m->n - 1);
 	if (k.layer == IN_VIEW) {
 		if (model_lookup(m, "", &root) == 0)

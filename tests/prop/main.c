@@ -8,7 +8,7 @@
  * threads work in one view, each by its own model. The first line of output repeats the run. Needs
  * nothing but its shared libraries, and for `mount` the specfs that SPECFS_BIN names.
  *
- *     SPECFS_SEED=N  the run's steps; a random number if it is not set
+ *     SPECFS_SEED=N  the run's steps; a random number if it is not set. Above 32 bits: see gen.h
  *     SPECFS_OPS=N   how many steps
  *     SPECFS_BIN     the specfs to mount with
  *     TMPDIR         where its directories are made: a file system with user.* attributes; in
@@ -59,7 +59,7 @@ static int run_one(struct run *r, size_t n)
 	if (!ok) {
 		fprintf(stderr, "step %zu: %s\n", r->n, r->fault);
 		if (r->n)
-			run_shrink(r, SHRINK_SEC);
+			(void)run_shrink(r, SHRINK_SEC); /* as they were, then */
 		run_print(r);
 	}
 	run_clear(r);
@@ -69,7 +69,7 @@ static int run_one(struct run *r, size_t n)
 int main(int argc, char **argv)
 {
 	struct run r = { 0 };
-	uint32_t chosen = 1;
+	uint64_t chosen = 1;
 	long long seed;
 	long long ops;
 
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 		mount_apart();
 	if (getrandom(&chosen, sizeof(chosen), 0) != sizeof(chosen))
 		return usage("no random numbers");
-	seed = number_of("SPECFS_SEED", chosen);
+	seed = number_of("SPECFS_SEED", (long long)(chosen >> 1)); /* it has a sign */
 	ops = number_of("SPECFS_OPS", r.be == &mount_backend ? OPS_MOUNT : OPS_VIEW);
 	if (seed < 0 || ops <= 0)
 		return usage("SPECFS_SEED and SPECFS_OPS must be numbers");
@@ -100,6 +100,6 @@ int main(int argc, char **argv)
 	       argv[2], argc == 4 ? " threads" : "");
 	fflush(stdout);
 	if (argc == 4)
-		return run_threads(r.setup, r.be, r.seed, (size_t)ops) ? 0 : 1;
+		return run_threads(r.setup, r.be, r.seed, (size_t)ops, SHRINK_SEC) ? 0 : 1;
 	return run_one(&r, (size_t)ops);
 }

@@ -27,7 +27,7 @@ static bool do_op(struct arena *a, const struct op *o)
 /* A fresh site with its view open; false with r->fault set. */
 static bool begin(struct run *r, struct site *s, struct arena *a)
 {
-	int err = site_make(s, r->setup, 1);
+	int err = site_make(s, r->setup, r->arenas ? r->arenas : 1);
 
 	r->fault[0] = '\0';
 	if (!err)
@@ -36,7 +36,7 @@ static bool begin(struct run *r, struct site *s, struct arena *a)
 		(void)snprintf(r->fault, sizeof(r->fault), "the view can't be opened: %s",
 			       strerror(-err));
 	else
-		arena_init(a, s, r->be, 0);
+		arena_init(a, s, r->be, r->number);
 	return !err;
 }
 
@@ -51,12 +51,13 @@ static void end(struct run *r, struct site *s, struct arena *a)
 
 bool run_random(struct run *r, size_t n)
 {
-	struct gen g = { .rng = { .state = r->seed } };
+	struct gen g;
 	struct rng when = { .state = ~r->seed };
 	struct arena a;
 	struct site s;
 	bool ok = true;
 
+	gen_init(&g, r->seed);
 	r->ops = calloc(n, sizeof(*r->ops));
 	if (!r->ops || !begin(r, &s, &a))
 		return false;
@@ -123,7 +124,7 @@ static void look_less(struct run *r, struct op *buf)
 	try_steps(r, buf, r->n);
 }
 
-void run_shrink(struct run *r, unsigned limit_sec)
+bool run_shrink(struct run *r, unsigned limit_sec)
 {
 	cleanup_free struct op *buf = calloc(r->n, sizeof(*buf));
 	char first[sizeof(r->fault)];
@@ -132,7 +133,7 @@ void run_shrink(struct run *r, unsigned limit_sec)
 	memcpy(first, r->fault, sizeof(first));
 	if (!buf || !replay(r, r->ops, r->n)) { /* it depends on something outside */
 		memcpy(r->fault, first, sizeof(first));
-		return;
+		return false;
 	}
 	look_less(r, buf);
 	for (size_t len = r->n / 2; len && time(NULL) < end_at;) {
@@ -147,6 +148,7 @@ void run_shrink(struct run *r, unsigned limit_sec)
 			len /= 2;
 	}
 	(void)replay(r, r->ops, r->n);
+	return true;
 }
 
 void run_print(const struct run *r)

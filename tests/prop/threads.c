@@ -18,7 +18,7 @@ struct worker {
 	struct site site; /* its own, of the same view */
 	struct arena a;
 	struct gen g;
-	struct op ops[ROUND];
+	struct op *ops; /* all so far; after each round the view was opened again */
 	size_t n;
 	bool ok;
 };
@@ -27,12 +27,13 @@ static void *work(void *arg)
 {
 	struct worker *w = arg;
 
-	for (w->n = 0; w->ok && w->n < ROUND;) {
+	for (size_t i = 0; w->ok && i < ROUND; i++) {
 		struct op *o = &w->ops[w->n++];
 
 		gen_next(&w->g, &w->a, o);
 		w->ok = arena_step(&w->a, o);
-		if (w->ok && !rng_below(&w->g.rng, 20))
+		o->look = !rng_below(&w->g.rng, 20) || i + 1 == ROUND;
+		if (w->ok && o->look)
 			w->ok = arena_settle(&w->a) && arena_check(&w->a);
 	}
 	return NULL;
@@ -53,20 +54,40 @@ static bool round_of(struct worker *w)
 	return ok;
 }
 
-static void print_round(const struct worker *w)
+static void print_last(const struct worker *w)
+{
+	for (size_t k = w->n > 20 ? w->n - 20 : 0; k < w->n; k++) {
+		char where[24];
+
+		(void)snprintf(where, sizeof(where), "layer%d", w->ops[k].layer);
+		op_print(stderr, &w->ops[k], w->ops[k].layer == IN_VIEW ? "view" : where);
+	}
+	fprintf(stderr, "=> %s\n", w->a.fault);
+}
+
+/* What went wrong, and whether it takes the others to go wrong. */
+static void explain(const struct setup *setup, const struct backend *be, struct worker *w,
+		    unsigned shrink_sec)
 {
 	for (unsigned i = 0; i < THREADS; i++) {
+		struct run r = {
+			.setup = setup,
+			.be = be,
+			.arenas = THREADS,
+			.number = i,
+			.ops = w[i].ops,
+			.n = w[i].n,
+			.fault_kind = w[i].a.fault_kind,
+		};
+
 		if (w[i].ok)
 			continue;
 		fprintf(stderr, "thread %u, its last steps:\n", i);
-		for (size_t k = w[i].n > 20 ? w[i].n - 20 : 0; k < w[i].n; k++) {
-			char where[24];
-
-			(void)snprintf(where, sizeof(where), "layer%d", w[i].ops[k].layer);
-			op_print(stderr, &w[i].ops[k],
-				 w[i].ops[k].layer == IN_VIEW ? "view" : where);
-		}
-		fprintf(stderr, "=> %s\n", w[i].a.fault);
+		print_last(&w[i]);
+		if (!run_shrink(&r, shrink_sec))
+			continue;
+		fprintf(stderr, "by itself:\n");
+		run_print(&r);
 	}
 }
 
@@ -79,6 +100,7 @@ static bool remount(const struct backend *be, struct site *s, struct worker *w)
 	be->stop(s);
 	r = be->start(s);
 	for (unsigned i = 0; i < THREADS; i++) {
+		w[i].ops[w[i].n++] = (struct op){ .kind = OP_REMOUNT, .layer = IN_VIEW };
 		w[i].site.view = s->view;
 		w[i].site.mount_fd = s->mount_fd;
 		w[i].ok = r < 0 ? arena_fail(&w[i].a, "opening the view again: %s",
@@ -98,12 +120,26 @@ static bool rounds(const struct backend *be, struct site *s, struct worker *w, s
 	return ok;
 }
 
-bool run_threads(const struct setup *setup, const struct backend *be, uint64_t seed, size_t n)
+/* Room for the steps of all rounds; false if there is none. */
+static bool make_room(struct worker *w, size_t n)
+{
+	size_t rounds = (n + (size_t)ROUND * THREADS - 1) / ((size_t)ROUND * THREADS);
+	bool ok = true;
+
+	for (unsigned i = 0; i < THREADS; i++) {
+		w[i].ops = calloc(rounds * (ROUND + 1), sizeof(struct op));
+		ok = ok && w[i].ops;
+	}
+	return ok;
+}
+
+bool run_threads(const struct setup *setup, const struct backend *be, uint64_t seed, size_t n,
+		 unsigned shrink_sec)
 {
 	cleanup_free struct worker *w = calloc(THREADS, sizeof(*w));
 	struct site s;
 	bool ok;
-	int r = w ? site_make(&s, setup, THREADS) : -ENOMEM;
+	int r = w && make_room(w, n) ? site_make(&s, setup, THREADS) : -ENOMEM;
 
 	if (!r)
 		r = be->start(&s);
@@ -114,15 +150,17 @@ bool run_threads(const struct setup *setup, const struct backend *be, uint64_t s
 	for (unsigned i = 0; i < THREADS; i++) {
 		w[i].site = s;
 		arena_init(&w[i].a, &w[i].site, be, i);
-		w[i].g.rng.state = seed + i;
+		gen_init(&w[i].g, seed + i);
 		w[i].ok = true;
 	}
 	ok = rounds(be, &s, w, n);
-	if (!ok)
-		print_round(w);
 	be->stop(&s);
-	for (unsigned i = 0; i < THREADS; i++)
-		arena_clear(&w[i].a);
 	site_remove(&s);
+	if (!ok)
+		explain(setup, be, w, shrink_sec);
+	for (unsigned i = 0; i < THREADS; i++) {
+		arena_clear(&w[i].a);
+		free(w[i].ops);
+	}
 	return ok;
 }
