@@ -80,7 +80,7 @@ static int clear_scratch_slot(const struct move *m)
 
 	if (dir < 0)
 		return dir;
-	if (m->to_f || object_stat(dir, name, &o) < 0 || !S_ISDIR(o.st.st_mode))
+	if (object_stat(dir, name, &o) < 0 || !S_ISDIR(o.st.st_mode))
 		return 0;
 	return whiteout_take_dir(m->v, m->to);
 }

@@ -342,6 +342,33 @@ static void what_scratch_had_is_no_matter_of_a_renamed_file(void **state)
 	assert_int_equal(vf_look(f, "lib/d").st.st_mode & 07777, 0755);
 }
 
+static void file_takes_the_place_of_one_over_what_scratch_had(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp, "trunk/s/a/x=x", "trunk/s/b/x=x", "trunk/src/c/x=x", "trunk/src/f=f",
+		  "trunk/.git/HEAD=x", NULL);
+	vf_open(f, "b");
+	f->v->scratch_all = true;
+	assert_int_equal(vf_rm(f, "s/a/x"), 0);
+	assert_int_equal(vf_rm(f, "s/b/x"), 0);
+	assert_int_equal(vf_rm(f, "src/c/x"), 0);
+	/* scratch still has a directory of each name, with nothing to show */
+	remove_in(f, "trunk/s/a");
+	remove_in(f, "trunk/s/b");
+	remove_in(f, "trunk/src/c");
+	tree_make(f->tmp, "trunk/s/a=old", "trunk/s/b=old", "trunk/src/c=old", NULL);
+	assert_int_equal(vf_put(f, "s/new", "new"), 0);
+	assert_int_equal(vf_rename(f, "s/new", "src/c", 0), 0);
+	assert_string_equal(vf_text(f, "src/c"), "new");
+	f->v->scratch_all = false;
+	assert_int_equal(vf_put(f, "s/new", "new"), 0);
+	assert_int_equal(vf_rename(f, "s/new", "s/a", 0), 0);
+	assert_string_equal(vf_text(f, "s/a"), "new");
+	assert_int_equal(vf_rename(f, "src/f", "s/b", 0), 0);
+	assert_string_equal(vf_text(f, "s/b"), "f");
+}
+
 static void deleted_name_takes_a_renamed_one(void **state)
 {
 	struct viewfix *f = *state;
@@ -498,6 +525,7 @@ int main(void)
 		TEST(directory_with_a_denied_name_stays_and_leaves_no_trace),
 		TEST(renamed_directory_shows_what_was_deleted_at_its_new_name),
 		TEST(what_scratch_had_is_no_matter_of_a_renamed_file),
+		TEST(file_takes_the_place_of_one_over_what_scratch_had),
 		TEST(deleted_name_takes_a_renamed_one),
 		TEST(alias_of_a_file_is_never_lost),
 		TEST(directory_does_not_go_into_its_alias),
