@@ -140,3 +140,10 @@ struct hashed *hashset_pop(struct hashset *s)
 	hashset_remove(s, h);
 	return h;
 }
+
+void hashset_each(const struct hashset *s, void (*fn)(void *arg, struct hashed *h), void *arg)
+{
+	for (size_t i = 0; i < s->n_buckets; i++)
+		for (struct hashed *h = *bucket(s, i); h; h = h->next)
+			fn(arg, h);
+}

@@ -50,6 +50,9 @@ struct hashed *hashset_chain(const struct hashset *s, uint64_t hash);
 /** hashset_pop - take out any element; NULL if there is none */
 struct hashed *hashset_pop(struct hashset *s);
 
+/** hashset_each - call @fn for each element, which may not add or remove any */
+void hashset_each(const struct hashset *s, void (*fn)(void *arg, struct hashed *h), void *arg);
+
 /** hash_number - spread a number over all bits */
 static inline uint64_t hash_number(uint64_t x)
 {

@@ -335,16 +335,21 @@ void table_stray(struct table *t, struct node *dir, const char *name)
 	pthread_mutex_unlock(&t->lock);
 }
 
+/* @arg: the table */
+static void recount(void *arg, struct hashed *h)
+{
+	const struct node *n = CONTAINER_OF(h, struct node, by_id);
+	const struct table *t = arg;
+
+	if (n->type != S_IFDIR && n->seen.nlink > 1)
+		t->renumbered(t->watcher, n->id);
+}
+
 void table_recount(struct table *t)
 {
-	struct node *n, *next;
-
 	pthread_mutex_lock(&t->lock);
-	HASH_ITER(by_id, t->ids, n, next)
-	{
-		if (t->renumbered && n->type != S_IFDIR && n->found.obj.st.st_nlink > 1)
-			t->renumbered(t->watcher, n->id);
-	}
+	if (t->renumbered)
+		hashset_each(&t->ids, recount, t);
 	pthread_mutex_unlock(&t->lock);
 }
 

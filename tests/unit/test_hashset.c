@@ -47,6 +47,14 @@ static void put(struct hashset *s, struct item *i, bool in)
 	i->in = in;
 }
 
+static void count(void *arg, struct hashed *h)
+{
+	size_t *n = arg;
+
+	assert_true(CONTAINER_OF(h, struct item, hashed)->in);
+	++*n;
+}
+
 static void check_all(const struct hashset *s, struct item *items)
 {
 	size_t n = 0;
@@ -58,6 +66,9 @@ static void check_all(const struct hashset *s, struct item *items)
 			fail_msg("item %zu: in %d, found %p", i, items[i].in, (void *)found);
 		n += items[i].in;
 	}
+	assert_int_equal(s->n, n);
+	n = 0;
+	hashset_each(s, count, &n);
 	assert_int_equal(s->n, n);
 }
 
