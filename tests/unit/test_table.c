@@ -414,8 +414,8 @@ static void recounting_tells_of_what_has_more_than_one_name(void **state)
 	uint64_t noted = 0;
 	uint64_t id;
 
-	two.obj.st.st_nlink = dir.obj.st.st_nlink = 2;
-	one.obj.st.st_nlink = 1;
+	two.st.st_nlink = dir.st.st_nlink = 2;
+	one.st.st_nlink = 1;
 	id = enter(f, f->root, "a", &two);
 	(void)enter(f, f->root, "b", &one);
 	(void)enter(f, f->root, "d", &dir);
