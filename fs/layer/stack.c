@@ -514,5 +514,8 @@ int stack_has_below(const struct stack *st, const char *path, unsigned above)
 		r = stack_open_dir(st, parent, f.parts, &ds);
 	if (!r)
 		r = search_run(&s, &ds, UINT64_MAX << (above + 1));
-	return r < 0 ? r : s.any || candidate_places_exist(st, s.places);
+	if (r < 0 || !s.any)
+		return r < 0 ? r : candidate_places_exist(st, s.places);
+	r = is_hollow(&s);
+	return r < 0 ? r : !r;
 }

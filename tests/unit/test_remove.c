@@ -287,6 +287,22 @@ static void directory_over_a_file_leaves_no_file_behind(void **state)
 	assert_string_equal(vf_names(f, "lib"), "n");
 }
 
+static void what_a_map_does_not_show_needs_no_mark(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp, "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
+		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\nonly = a*\n"
+		  "[write]\n@mapped = spec\n@any = scratch\n",
+		  "trunk/lib/", "trunk/spec/b/lib/d/no=no", NULL);
+	vf_open(f, "b");
+	assert_int_equal(vf_put(f, "lib/d", "d"), 0);
+	assert_int_equal(vf_rm(f, "lib/d"), 0);
+	assert_string_equal(vf_text(f, "lib/d"), "ENOENT");
+	tree_make(f->tmp, "trunk/spec/b/lib/d/a1=one", NULL);
+	assert_string_equal(vf_text(f, "lib/d/a1"), "one");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +320,7 @@ int main(void)
 		TEST(spec_directory_goes_with_the_links_in_it),
 		TEST(directory_of_the_profile_keeps_its_number),
 		TEST(directory_over_a_file_leaves_no_file_behind),
+		TEST(what_a_map_does_not_show_needs_no_mark),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
