@@ -136,6 +136,17 @@ static bool is_backend_layer(enum layer_kind kind)
 	return kind == LAYER_SPEC || kind == LAYER_GRAFT;
 }
 
+/* Has layer @i something else, which the view does not show, where @path needs a directory? */
+static bool is_blocked(const struct stack *st, unsigned i, const char *path)
+{
+	cleanup_free char *parent = strndup(path, path_parent_len(path));
+	cleanup_fd int fd = parent ? layer_open_dir(&st->layers[i], parent) : -ENOMEM;
+	struct found f;
+
+	return (fd == -ENOTDIR || fd == -ELOOP) && stack_lookup(st, parent, &f) == 0 &&
+	       S_ISDIR(f.st.st_mode);
+}
+
 /* `spec` of an existing object: the map's directory, which must lie above the owner. */
 static int existing_to_spec(const struct view *v, const struct write_rule *w, const char *path,
 			    const struct found *f, int map, struct route *ret)
@@ -144,6 +155,9 @@ static int existing_to_spec(const struct view *v, const struct write_rule *w, co
 		return by_rule(v, w, DEST_DENY, 0, false, ", but no map covers this place", ret);
 	if ((unsigned)map > f->layer)
 		return by_rule(v, w, DEST_DENY, 0, false, ", but a higher layer owns it", ret);
+	if ((unsigned)map != f->layer && is_blocked(&v->stack, (unsigned)map, path))
+		return by_rule(v, w, DEST_DENY, 0, false, ", but something hidden is in the way",
+			       ret);
 	return by_rule(v, w, DEST_SPEC, (unsigned)map, (unsigned)map == f->layer, "", ret);
 }
 
@@ -306,6 +320,8 @@ static const char *obstacle(const struct view *v, const char *path, bool is_dir,
 		return ", but a hide list hides this name there";
 	if (l->kind == LAYER_TRUNK && !(parent->parts & UINT64_C(1) << to))
 		return ", but trunk has no part in this directory";
+	if (is_blocked(&v->stack, to, path))
+		return ", but something hidden is in the way";
 	/* what is seen there by now makes the creation fail, as it should */
 	if (on_disk(l, path))
 		return stack_lookup(&v->stack, path, &seen) == 0

@@ -210,6 +210,23 @@ static void deleted_name_comes_back_in_scratch(void **state)
 	assert_string_equal(fresh(f, "src/n.c"), "trunk");
 }
 
+/* The map's directory has a file that the view does not show, where trunk has a directory. */
+static void hidden_file_in_the_way_of_a_directory(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp, "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
+		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\nonly = a*\n"
+		  "[write]\n@mapped = spec\n@any = owner\n",
+		  "trunk/lib/k/a1=one", "trunk/spec/b/lib/k=no", NULL);
+	vf_open(f, "b");
+	assert_int_equal(vf_put(f, "lib/k/a1", "edit"), -EROFS);
+	assert_string_equal(vf_text(f, "lib/k/a1"), "one");
+	assert_int_equal(vf_put(f, "lib/k/a2", "two"), 0);
+	assert_string_equal(vf_layer(f, "lib/k/a2"), "scratch");
+	assert_string_equal(vf_on_disk(f, "trunk/spec/b/lib/k"), "no");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +238,7 @@ int main(void)
 		TEST(rule_is_named),
 		TEST(spec_without_a_map_is_refused),
 		TEST(deleted_name_comes_back_in_scratch),
+		TEST(hidden_file_in_the_way_of_a_directory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
