@@ -126,6 +126,39 @@ static bool is_on_the_way(const struct stack *st, const struct layer *l, const c
 	       !rule_covers(l->rule, rel, true, stack_is_hijacked, &arg);
 }
 
+/* Would the layer show a directory at @path only for what may be in it? */
+static bool may_be_on_the_way(const struct stack *st, const struct layer *l, const char *path)
+{
+	const char *rel;
+
+	return l->kind == LAYER_SPEC && l->rule->only.n &&
+	       rule_place(l->rule, path, &rel) == RULE_INSIDE && is_on_the_way(st, l, rel);
+}
+
+bool stack_is_loose(const struct stack *st, const struct dirset *dir, const char *name,
+		    const struct found *f)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	uint64_t left = dir->parts;
+
+	if (f && S_ISDIR(f->obj.st.st_mode) && !f->implied)
+		return false;
+	if (f && !S_ISDIR(f->obj.st.st_mode))
+		left &= (UINT64_C(1) << f->layer) - 1;
+	if (path_join(&path, dir->path, name) < 0)
+		return true;
+	for (; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		struct candidate c = { .kind = CANDIDATE_NONE };
+
+		if (!may_be_on_the_way(st, &st->layers[i], path.buf))
+			continue;
+		if (candidate_find(st, i, dir, path.buf, name, &c) < 0 || c.kind == CANDIDATE_DIR)
+			return true;
+	}
+	return false;
+}
+
 static void scratch_marks(int dir_fd, const char *name, struct candidate *c)
 {
 	if (c->kind == CANDIDATE_DIR)

@@ -211,9 +211,12 @@ static int gather_names(struct gather *g)
 	return 0;
 }
 
-/* What the view shows of a name: 1, or 0 if nothing, or an errno. A name whose look-up fails for
- * another reason than absence stays listed: the error shows when it is used. */
-static int settle(const struct gather *g, const struct seen *s, struct entry *ret)
+/*
+ * What the view shows of a name: 1, or 0 if nothing, or an errno. A name whose look-up fails for
+ * another reason than absence stays listed: the error shows when it is used. *@loose is set if
+ * what nobody sees may change that.
+ */
+static int settle(const struct gather *g, const struct seen *s, struct entry *ret, bool *loose)
 {
 	const struct layer *l = &g->st->layers[s->layer];
 	struct found f;
@@ -228,6 +231,8 @@ static int settle(const struct gather *g, const struct seen *s, struct entry *re
 		return 1;
 	}
 	r = stack_child(g->st, g->dir, s->name, &f);
+	if (!r || r == -ENOENT)
+		*loose |= stack_is_loose(g->st, g->dir, s->name, r ? NULL : &f);
 	if (r == -ENOENT)
 		return 0;
 	if (r == -ENOMEM)
@@ -284,7 +289,7 @@ static int fill(struct gather *g, struct listing *l)
 	HASH_ITER(hh, g->seen, s, next) {
 		struct entry *e = &l->v[l->n];
 		size_t len = strlen(s->name) + 1;
-		int r = settle(g, s, e);
+		int r = settle(g, s, e, &l->loose);
 
 		if (r < 0)
 			return r;

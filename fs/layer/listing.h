@@ -23,6 +23,7 @@ struct entry {
 struct listing {
 	struct entry *v;        /* sorted by offset, then name */
 	size_t n;
+	bool loose;             /* what is not seen may change it: see stack_is_loose() */
 	char *names;
 	size_t bytes;           /* memory it holds */
 };

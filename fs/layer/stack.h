@@ -125,6 +125,15 @@ int stack_child_alone(const struct stack *st, const struct dirset *dir, const ch
 int stack_lookup(const struct stack *st, const char *path, struct found *ret);
 
 /**
+ * stack_is_loose - may something that is done where nobody looks change what is shown at a name?
+ * @f: what is shown, or NULL
+ *
+ * So it is where a map with `only` has a directory that counts only for what is in it.
+ */
+bool stack_is_loose(const struct stack *st, const struct dirset *dir, const char *name,
+		    const struct found *f);
+
+/**
  * stack_has_below - has any layer below index @above a candidate for @path that a removal would
  * bring to light? (whiteouts and hide lines of the layers in between are honoured)
  *

@@ -188,6 +188,8 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 	lost = e.lost;
 	settle_lost(p, name, lost);
 	fill(p->srv, n, f, ret);
+	if (stack_is_loose(&p->srv->view->stack, &p->parts, name, f))
+		ret->entry_timeout = 0;
 	/* one that is covered need not be asked for on the way to what covers it; until it is for
 	 * sure, who goes there has to ask: see await_wanted */
 	if (apart == REDIRECT_APART_NOW && !atomic_load(&p->srv->n_mounting))
@@ -222,6 +224,8 @@ static int lookup_once(struct server *srv, uint64_t dir, const char *name,
 	if (r == -ENOENT) {
 		r = entry_absent(&p, name);
 		*ret = (struct fuse_entry_param){ .entry_timeout = entry_timeout(srv, p.dir) };
+		if (stack_is_loose(&srv->view->stack, &p.parts, name, NULL))
+			ret->entry_timeout = 0;
 		return r < 0 ? r : -ENOENT;
 	}
 	return r < 0 ? r : entry_enter(&p, name, &f, false, NULL, ret);

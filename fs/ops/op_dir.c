@@ -138,6 +138,7 @@ static int fill(struct server *srv, struct place *p, uint64_t offset, struct bat
 	if (r < 0)
 		return r;
 	l = sn->listing;
+	b->unwatched |= l->loose;
 	for (i = listing_seek(l, offset); i < l->n && fits(b, l->v[i].name); i++)
 		(void)add_entry(p, b, &l->v[i], fresh); /* a name that has gone is left out */
 	if (!b->used)
@@ -156,7 +157,7 @@ static bool is_at_end(struct server *srv, uint64_t id, uint64_t offset, struct b
 	sn = snapshot_get(srv->snaps, n);
 	if (!sn || listing_seek(sn->listing, offset) < sn->listing->n)
 		return false;
-	b->unwatched = atomic_load(&n->unwatched);
+	b->unwatched = atomic_load(&n->unwatched) || sn->listing->loose;
 	snapshot_drop(srv->snaps, n, sn);
 	return true;
 }

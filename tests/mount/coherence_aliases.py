@@ -134,7 +134,41 @@ while time.monotonic() < end:
             equal((p.returncode, said), (0, ''), 'a process with a working directory of its own')
 
 
+ONLY = """[profile]
+name = t
+backends = spec/*/
+[map lib]
+at = lib
+from = spec/${backend}/lib
+only = *.h
+[write]
+@mapped = spec
+"""
+
+
+def a_directory_shows_once_something_in_it_does():
+    """Where only some names are shown, directories without any are not, and nobody looks there."""
+    with View({'.specfs.ini': ONLY, 'lib/x.h': '', 'lib/f': 'file', 'spec/b/lib/g/f.h': ''},
+              'b') as v:
+        spec = os.path.join(v.root, 'spec/b/lib')
+        for i in range(5):  # the kernel keeps nothing until all is watched
+            inner = f'd{i}/deep' if i % 2 else f'd{i}'
+            os.makedirs(f'{spec}/{inner}')
+            equal(v.listdir('lib'), ['f', 'g', 'x.h'], 'before')
+            true(not v.exists(f'lib/d{i}'), 'it is not there')
+            with open(f'{spec}/{inner}/a.h', 'w'):
+                pass
+            wait_for(lambda: v.exists(f'lib/{inner}/a.h'), 'by name')
+            wait_for(lambda: v.listdir('lib') == [f'd{i}', 'f', 'g', 'x.h'], 'in the listing')
+            os.unlink(f'{spec}/{inner}/a.h')
+            wait_for(lambda: v.listdir('lib') == ['f', 'g', 'x.h'], 'and not any more')
+            true(not v.exists(f'lib/d{i}'), 'nor by name')
+        os.unlink(f'{spec}/g/f.h')
+        wait_for(lambda: not v.exists('lib/g'), 'one that nobody looked into')
+        equal(v.listdir('lib'), ['f', 'x.h'], 'in the listing')
+
+
 main(content_is_one, names_are_the_same, an_edit_that_becomes_a_specialization_shows_where_it_lies,
      removing_a_specialization_and_more, a_new_directory_of_a_spec_shows_too,
      directories_show_what_is_made_in_the_parts_that_a_change_gave_them,
-     new_directories_stay_where_one_works)
+     new_directories_stay_where_one_works, a_directory_shows_once_something_in_it_does)
