@@ -78,8 +78,15 @@ bool model_has_name(const char *path, const char *start)
 	return false;
 }
 
+bool model_covers(const struct model *m, unsigned i, const char *path)
+{
+	const char *rel = model_below_at(m, i, path);
+
+	return !m->setup->only || model_has_name(rel, "a") || model_has_name(rel, "c");
+}
+
 /* [hide] of the profile: names that begin with "hd", and what is below them. */
-bool model_shown(const struct model *m, unsigned i, const char *path)
+bool model_shown(const struct model *m, unsigned i, const char *path, bool is_dir)
 {
 	enum role role = m->layers[i].role;
 
@@ -87,6 +94,9 @@ bool model_shown(const struct model *m, unsigned i, const char *path)
 		return true;
 	if (role == ROLE_MAP && m->setup->except && model_below_at(m, i, path) &&
 	    model_has_name(model_below_at(m, i, path), "d"))
+		return false;
+	/* a directory may have something in it that is covered */
+	if (role == ROLE_MAP && !is_dir && !model_covers(m, i, path))
 		return false;
 	return !model_has_name(path, "hd");
 }
@@ -122,11 +132,11 @@ static bool search(const struct model *m, const char *path, unsigned parts, unsi
 		if (!(parts & 1u << i))
 			continue;
 		n = rel ? mnode_find(m->layers[i].root, rel) : NULL;
-		if (!n || !model_shown(m, i, path))
+		is_dir = n && mnode_is_dir(n);
+		if (!n || !model_shown(m, i, path, is_dir))
 			continue;
 		if (n->data->kind == KIND_WHITEOUT)
 			break;
-		is_dir = mnode_is_dir(n);
 		if (model_is_hidden(m, i, path, is_dir))
 			break;
 		if (!is_dir) {
@@ -138,7 +148,8 @@ static bool search(const struct model *m, const char *path, unsigned parts, unsi
 		if (!s.node || s.implied) {
 			s.layer = i;
 			s.node = n;
-			s.implied = n->implied;
+			s.implied = n->implied ||
+				    (m->layers[i].role == ROLE_MAP && !model_covers(m, i, path));
 		}
 		s.parts |= 1u << i;
 		if (n->opaque)

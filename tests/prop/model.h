@@ -32,6 +32,7 @@ struct setup {
 	bool whole;	  /* they are laid over the root, not over m0 */
 	bool readonly;
 	bool except; /* maps leave out what begins with "d" */
+	bool only;   /* maps show nothing but what begins with "a" or "c" */
 };
 
 struct mlayer {
@@ -81,7 +82,9 @@ const char *model_below_at(const struct model *m, unsigned i, const char *path);
  */
 bool model_has_name(const char *path, const char *start);
 /** model_shown - would an object of layer @i at @path be in the view at all? */
-bool model_shown(const struct model *m, unsigned i, const char *path);
+bool model_shown(const struct model *m, unsigned i, const char *path, bool is_dir);
+/** model_covers - is @path, in the place of map @i, one that `only` speaks of? */
+bool model_covers(const struct model *m, unsigned i, const char *path);
 
 /** model_is_hidden - do the hide lists of the layers above @i hide what it has at @path? */
 bool model_is_hidden(const struct model *m, unsigned i, const char *path, bool is_dir);

@@ -40,9 +40,26 @@ int model_map_of(const struct model *m, const char *path)
 {
 	for (unsigned i = 0; i < m->n; i++)
 		if (m->layers[i].role == ROLE_MAP && model_below_at(m, i, path) &&
-		    model_shown(m, i, path))
+		    model_shown(m, i, path, true) && model_covers(m, i, path))
 			return (int)i;
 	return -1;
+}
+
+/* Has the layer something else, hidden, where @path needs a directory? */
+static bool is_blocked(const struct model *m, unsigned layer, const char *path)
+{
+	const char *rel = model_below_at(m, layer, path);
+
+	for (const char *slash = strchr(rel, '/'); slash; slash = strchr(slash + 1, '/')) {
+		char above[PATH_SIZE];
+		struct mnode *n;
+
+		(void)snprintf(above, sizeof(above), "%.*s", (int)(slash - rel), rel);
+		n = mnode_find(m->layers[layer].root, above);
+		if (n && !mnode_is_dir(n))
+			return true;
+	}
+	return false;
 }
 
 static bool overlays_go_to_scratch(const struct model *m)
@@ -68,6 +85,8 @@ int model_route(const struct model *m, const char *path, const struct seen *s, s
 	if (m->setup->scratch_all || l->role == ROLE_SCRATCH || overlays_go_to_scratch(m))
 		to = TO_SCRATCH;
 	if (to == TO_NOBODY || (to == TO_SPEC && (map < 0 || (unsigned)map > s->layer)))
+		return -EROFS;
+	if (to == TO_SPEC && is_blocked(m, (unsigned)map, path))
 		return -EROFS;
 	ret->layer = to == TO_SCRATCH ? 0 : to == TO_SPEC ? (unsigned)map : s->layer;
 	ret->in_place = ret->layer == s->layer;
@@ -112,11 +131,12 @@ static bool would_uncover(const struct model *m, const char *path, bool is_dir, 
 static bool is_barred(const struct model *m, const char *path, bool is_dir, const struct seen *dir,
 		      unsigned to)
 {
-	if (!model_shown(m, to, path) || model_is_hidden(m, to, path, is_dir))
+	if (!model_shown(m, to, path, is_dir) || model_is_hidden(m, to, path, is_dir))
 		return true;
 	if (m->layers[to].role == ROLE_CHECKOUT && !(dir->parts & 1u << to))
 		return true;
-	return model_in_layer(m, to, path) || would_uncover(m, path, is_dir, to);
+	return is_blocked(m, to, path) || model_in_layer(m, to, path) ||
+	       would_uncover(m, path, is_dir, to);
 }
 
 int model_route_new(const struct model *m, const char *path, bool is_dir, const struct seen *dir,
@@ -125,7 +145,7 @@ int model_route_new(const struct model *m, const char *path, bool is_dir, const 
 	int map = model_map_of(m, path);
 	struct facts f = {
 		.path = path,
-		.ignored = model_has_name(path, "ig") || !model_shown(m, m->n - 1, path),
+		.ignored = model_has_name(path, "ig") || !model_shown(m, m->n - 1, path, is_dir),
 		.mapped = map >= 0,
 	};
 	const struct mrule *r = first_rule(m, &f);

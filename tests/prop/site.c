@@ -38,6 +38,8 @@ const struct setup setups[] = {
 	{ .name = "owner-outside", .rules = owner_rules, .external = true },
 	{ .name = "mixed", .rules = mixed_rules },
 	{ .name = "except", .rules = flagtree_rules, .except = true },
+	{ .name = "only", .rules = flagtree_rules, .only = true },
+	{ .name = "only-owner", .rules = owner_rules, .only = true, .external = true },
 	{ .name = "readonly", .rules = flagtree_rules, .readonly = true },
 	{ .name = "overlay" },
 	{ .name = "overlay-owner", .write_owner = true },
@@ -110,6 +112,7 @@ static int make_profile(const struct site *s)
 			    k->external ? "/" : "");
 		strbuf_addf(&text, k->whole ? "w\n" : "m%u\n", i);
 		strbuf_adds(&text, k->except ? "except = d*\n" : "");
+		strbuf_adds(&text, k->only ? "only = a* c*\n" : "");
 	}
 	strbuf_adds(&text, "[write]\n");
 	for (const struct mrule *r = k->rules; r->what; r++)
