@@ -49,13 +49,6 @@ void hijacks_free(struct hijacks *h)
 	free(h);
 }
 
-static bool is_current(const struct hijack_entry *e, const struct object *now)
-{
-	return e && object_same(&e->seen, now) && e->seen.st.st_size == now->st.st_size &&
-	       e->seen.st.st_ctim.tv_sec == now->st.st_ctim.tv_sec &&
-	       e->seen.st.st_ctim.tv_nsec == now->st.st_ctim.tv_nsec;
-}
-
 /* Remember an answer; without memory it is asked for again next time. */
 static void remember(struct hijacks *h, const char *dir, const struct object *now, bool calls)
 {
@@ -92,7 +85,7 @@ bool hijacks_ask(struct hijacks *h, int root_fd, const char *dir)
 		now = (struct object){ 0 };
 	pthread_rwlock_rdlock(&h->lock);
 	HASH_FIND(hh, h->entries, dir, strlen(dir), e);
-	current = is_current(e, &now);
+	current = e && object_unchanged(&e->seen, &now);
 	if (current)
 		calls = e->calls;
 	pthread_rwlock_unlock(&h->lock);

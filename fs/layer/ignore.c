@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What git ignores: see route.h. libgit2 finds the repository, its configuration and its index; the
- * patterns are judged by ignorefile.c, since libgit2 drops negations of an outer file's patterns.
+ * What git ignores: see route.h. libgit2 finds the repository and its configuration; the patterns
+ * are judged by ignorefile.c, since libgit2 drops negations of an outer file's patterns, and the
+ * index is read by tracked.c, since libgit2 would hold all of it in memory.
  */
 #include <errno.h>
 #include <git2.h>
@@ -13,13 +14,14 @@
 #include "base/path.h"
 #include "layer/ignorefile.h"
 #include "layer/route.h"
+#include "layer/tracked.h"
 
 struct ignore {
 	git_repository *repo;
-	git_index *index;
+	struct tracked *tracked;
 	char *prefix; /* ROOT below the repository's working tree; "" */
 	struct ignorefiles *files;
-	pthread_mutex_t lock; /* guards index and files */
+	pthread_mutex_t lock; /* guards tracked and files */
 };
 
 /* What libgit2's last failure is as an errno. */
@@ -50,27 +52,10 @@ static int find_prefix(struct ignore *ig, const char *root)
 	return ig->prefix ? 0 : -ENOMEM;
 }
 
-/* Is anything below directory @path tracked, or @path itself? */
-static bool is_tracked(const struct ignore *ig, const char *path)
-{
-	cleanup_strbuf struct strbuf dir = STRBUF_INIT;
-	size_t pos;
-
-	if (!ig->index || git_index_get_bypath(ig->index, path, 0))
-		return ig->index != NULL;
-	strbuf_addf(&dir, "%s/", path);
-	return strbuf_failed(&dir) == 0 && git_index_find_prefix(&pos, ig->index, dir.buf) == 0;
-}
-
 /* Does git ignore @path, relative to the working tree? The lock is held. */
 static bool is_ignored(struct ignore *ig, const char *path, bool is_dir)
 {
-	if (!ignorefiles_cover(ig->files, path, is_dir))
-		return false;
-	if (ig->index)
-		(void)git_index_read(ig->index,
-				     0); /* an index that can't be read now: the old one serves */
-	return !is_tracked(ig, path);
+	return ignorefiles_cover(ig->files, path, is_dir) && !tracked_has(ig->tracked, path);
 }
 
 /* The file that core.excludesFile names, or git's default for it; NULL if there is none. */
@@ -110,6 +95,16 @@ static int open_files(struct ignore *ig)
 			       global, &ig->files);
 }
 
+static int open_index(struct ignore *ig)
+{
+	git_buf path = { 0 };
+	int r = git_repository_item_path(&path, ig->repo, GIT_REPOSITORY_ITEM_INDEX);
+
+	r = r < 0 ? git_errno(r) : tracked_open(path.ptr, &ig->tracked);
+	git_buf_dispose(&path);
+	return r;
+}
+
 static int open_repository(struct ignore *ig, const char *root)
 {
 	int r = git_repository_open_ext(&ig->repo, root, 0, NULL);
@@ -119,8 +114,8 @@ static int open_repository(struct ignore *ig, const char *root)
 	r = find_prefix(ig, root);
 	if (r < 0)
 		return r;
-	r = git_repository_index(&ig->index, ig->repo);
-	return r < 0 ? git_errno(r) : open_files(ig);
+	r = open_index(ig);
+	return r < 0 ? r : open_files(ig);
 }
 
 /* A home that the caller may not enter, as after `sudo -u`: libgit2, other than git, would fail. */
@@ -181,7 +176,7 @@ void ignore_free(struct ignore *ig)
 	if (!ig)
 		return;
 	ignorefiles_free(ig->files);
-	git_index_free(ig->index);
+	tracked_free(ig->tracked);
 	git_repository_free(ig->repo);
 	pthread_mutex_destroy(&ig->lock);
 	free(ig->prefix);

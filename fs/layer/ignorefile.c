@@ -168,13 +168,6 @@ static int parse(const char *text, struct strv *ret)
 	return 0;
 }
 
-static bool unchanged(const struct object *a, const struct object *b)
-{
-	return a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev &&
-	       a->st.st_size == b->st.st_size && a->st.st_ctim.tv_sec == b->st.st_ctim.tv_sec &&
-	       a->st.st_ctim.tv_nsec == b->st.st_ctim.tv_nsec;
-}
-
 /* Read @path in @dir_fd again if it has changed; one that can't be read says nothing. */
 static void refresh(struct ignorefiles *f, struct source *s, int dir_fd, const char *path)
 {
@@ -183,7 +176,7 @@ static void refresh(struct ignorefiles *f, struct source *s, int dir_fd, const c
 
 	if (object_stat(dir_fd, path, &now) < 0)
 		now = (struct object){ 0 };
-	if (s->loaded && unchanged(&s->seen, &now))
+	if (s->loaded && object_unchanged(&s->seen, &now))
 		return;
 	strv_clear(&s->patterns);
 	if (S_ISREG(now.st.st_mode) && fd_read_file(dir_fd, path, FILE_MAX, &text) == 0 &&

@@ -98,3 +98,10 @@ bool object_same(const struct object *a, const struct object *b)
 	       a->btime_nsec == b->btime_nsec &&
 	       (a->st.st_mode & S_IFMT) == (b->st.st_mode & S_IFMT);
 }
+
+bool object_unchanged(const struct object *a, const struct object *b)
+{
+	return object_same(a, b) && a->st.st_size == b->st.st_size &&
+	       a->st.st_ctim.tv_sec == b->st.st_ctim.tv_sec &&
+	       a->st.st_ctim.tv_nsec == b->st.st_ctim.tv_nsec;
+}

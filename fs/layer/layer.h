@@ -73,4 +73,7 @@ int object_stat(int dir_fd, const char *name, struct object *ret);
 /** object_same - do both describe one and the same object of one layer (device, inode, birth)? */
 bool object_same(const struct object *a, const struct object *b);
 
+/** object_unchanged - the same, and nothing of it has changed since (size, ctime)? */
+bool object_unchanged(const struct object *a, const struct object *b);
+
 #endif
