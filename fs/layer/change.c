@@ -201,11 +201,21 @@ static int make(struct view *v, const struct place *p, const struct novelty *n, 
 	return r;
 }
 
+/* What the view shows of the new directory in @dir: other layers may have a part in it. */
+static int look_at_dir(struct view *v, const struct place *p, const char *dir,
+		       const struct found *parent, struct found *ret)
+{
+	cleanup_dirset struct dirset ds;
+	int r;
+
+	dirset_init(&ds);
+	r = stack_open_dir(&v->stack, dir, parent->parts | UINT64_C(1) << p->layer, &ds);
+	return r < 0 ? r : stack_child(&v->stack, &ds, p->name, ret);
+}
+
 static int describe(struct view *v, const struct place *p, const struct object *o,
 		    struct found *ret)
 {
-	if (S_ISDIR(o->st.st_mode) && !(p->layer == 0 && p->alone))
-		return stack_lookup(&v->stack, p->path, ret);
 	*ret = (struct found){
 		.layer = p->layer,
 		.obj = *o,
@@ -235,7 +245,9 @@ static int change_new(struct view *v, const char *dir, const struct found *paren
 	}
 	if (!r)
 		r = make(v, &p, &mine, &o, &fd);
-	if (!r)
+	if (!r && S_ISDIR(o.st.st_mode) && !(p.layer == 0 && p.alone))
+		r = look_at_dir(v, &p, dir, parent, ret);
+	else if (!r)
 		r = describe(v, &p, &o, ret);
 	if (r < 0)
 		return r;

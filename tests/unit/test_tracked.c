@@ -125,8 +125,8 @@ static void what_makes_no_sense_has_nothing(void **state)
 		"mkdir -p .git/index",
 		"printf DIRC >.git/index",
 		"printf 'DIRC\\0\\0\\0\\011\\0\\0\\0\\001%0100d' 1 >.git/index",
-		("printf 'DIRC\\0\\0\\0\\004\\0\\0\\0\\001%062d\\377\\377\\377\\377\\377%0100d' 1 1 "
-		 ">.git/index"),
+		("printf 'DIRC\\0\\0\\0\\004\\0\\0\\0\\001%062d\\377\\377\\377\\377\\377%0100d' 1 "
+		 "1 >.git/index"),
 		"printf 'DIRC\\0\\0\\0\\002\\377\\377\\377\\377%0100000d' 1 >.git/index",
 	};
 
