@@ -161,6 +161,7 @@ struct search {
 	struct found f;
 	bool any;	 /* something real was found: @f.layer and @f.obj are set */
 	uint64_t places; /* layers that only have their own place below this name */
+	bool listed;	 /* the directory was just listed, and no hide list has a line for it */
 	unsigned lowest; /* lowest directory part on disk */
 	struct object lowest_obj;
 	unsigned n_disk;   /* directory parts on disk */
@@ -337,7 +338,7 @@ static int search_run(struct search *s, const struct dirset *dir, uint64_t layer
 
 		if (r < 0)
 			return r;
-		if (c.kind != CANDIDATE_NONE && c.kind != CANDIDATE_WHITEOUT &&
+		if (!s->listed && c.kind != CANDIDATE_NONE && c.kind != CANDIDATE_WHITEOUT &&
 		    stack_hides(s->st, i, s->path, c.kind != CANDIDATE_OTHER))
 			break;
 		r = take(s, i, &c);
@@ -368,7 +369,7 @@ static int child_in(const struct stack *st, const struct dirset *dir, const char
 		    uint64_t layers, struct found *ret)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
-	struct search s = { .st = st, .name = name };
+	struct search s = { .st = st, .name = name, .listed = layers != UINT64_MAX };
 	struct found f;
 	int r = path_join(&path, dir->path, name);
 

@@ -114,7 +114,8 @@ int stack_child(const struct stack *st, const struct dirset *dir, const char *na
 		struct found *ret);
 
 /**
- * stack_child_alone - the same for a name that only layer @layer has anything to do with
+ * stack_child_alone - the same for a name that only layer @layer has anything to do with, and no
+ * hide list
  *
  * For whoever has just listed @dir, and so knows: see listing.h.
  */

@@ -191,6 +191,22 @@ static void hide_list_hides_lower_layers_only(void **state)
 	assert_string_equal(fix_names(f, "sp"), ".specfs-hide b");
 }
 
+static void who_has_listed_asks_no_hide_list(void **state)
+{
+	struct fix *f = *state;
+	cleanup_dirset struct dirset dir;
+	struct found found;
+
+	tree_make(f->tmp, "trunk/lib/a=t", "trunk/sp/b=s", "trunk/sp/.specfs-hide=/a\n", NULL);
+	fix_rule(f, RULE_MAP, "lib", "sp");
+	fix_settle(f);
+	dirset_init(&dir);
+	assert_int_equal(fix_lookup(f, "lib"), 0);
+	assert_int_equal(stack_open_dir(&f->st, "lib", f->f.parts, &dir), 0);
+	assert_int_equal(stack_child(&f->st, &dir, "a", &found), -ENOENT);
+	assert_int_equal(stack_child_alone(&f->st, &dir, "a", f->st.n - 1, &found), 0);
+}
+
 static void hide_patterns_keep_leftovers_out(void **state)
 {
 	struct fix *f = *state;
@@ -425,6 +441,7 @@ int main(void)
 		TEST(hollow_implied_directory_is_not_shown),
 		TEST(hollow_implied_directory_hides_no_file),
 		TEST(hide_list_hides_lower_layers_only),
+		TEST(who_has_listed_asks_no_hide_list),
 		TEST(hide_patterns_keep_leftovers_out),
 		TEST(hide_patterns_count_below_a_graft),
 		TEST(hide_patterns_spare_a_grafts_own_place),
