@@ -172,6 +172,25 @@ def watchers_in_the_mount_hear_of_what_is_done_there():
                 watch.stderr.close()
 
 
+def a_first_walk_asks_twice_a_directory():
+    """Once for what is in it and once more for its end, and then for nothing that was told."""
+    dirs, tries = 40, 3
+    tree = {f'lib/d{i}/f{k}': 'x' for i in range(dirs) for k in range(5)}
+    for left in reversed(range(tries)):
+        with view(more=tree) as v:
+
+            def walk(top=v.path('lib')):
+                for base, names, files in os.walk(top):
+                    for name in names + files:
+                        os.lstat(os.path.join(base, name))
+
+            counts = cost(v, walk)
+            # another test may have the kernel drop what it knew
+            if total(counts) <= 2 * (dirs + 1) + 10 or not left:
+                true(total(counts) <= 2 * (dirs + 1) + 10, f'a first walk asks {counts}')
+                return
+
+
 def a_tree_that_was_read_is_copied_without_asking():
     need_program('tar')
     with view(opts=['--scratch-all']) as v:
@@ -189,5 +208,5 @@ def a_tree_that_was_read_is_copied_without_asking():
 main(a_second_git_status_asks_for_next_to_nothing,
      small_files_cost_the_same_however_many_there_are, big_writes_come_in_big_pieces,
      a_change_in_place_copies_nothing, a_view_costs_nothing_until_it_is_used,
-     watchers_in_the_mount_hear_of_what_is_done_there,
+     watchers_in_the_mount_hear_of_what_is_done_there, a_first_walk_asks_twice_a_directory,
      a_tree_that_was_read_is_copied_without_asking)
