@@ -63,7 +63,7 @@ bool mount_is_possible(void);
 
 /**
  * mount_apart - mount in a namespace of this process's own, where that is allowed: nobody can hold
- * a copy of a mount then, which would keep it from ending
+ * a copy of a mount then, which would keep it from ending; nor does that one hold others'
  */
 void mount_apart(void);
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <mntent.h>
 #include <sched.h>
 #include <spawn.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/strv.h"
 #include "site.h"
 
 enum { ARGS_MAX = 24 };
@@ -155,10 +157,30 @@ bool mount_is_possible(void)
 	return bin && access(bin, X_OK) == 0 && access("/dev/fuse", R_OK | W_OK) == 0;
 }
 
+/* Let go of the views that came with the namespace: they would live on in here. */
+static void drop_views(void)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct strv views = STRV_INIT;
+	const struct mntent *m;
+
+	if (!mounts)
+		return;
+	while ((m = getmntent(mounts)))
+		if (!strcmp(m->mnt_type, "fuse.specfs"))
+			(void)strv_add(&views, m->mnt_dir); /* short of memory: that one stays */
+	endmntent(mounts);
+	for (size_t i = views.n; i > 0; i--)
+		(void)umount2(views.v[i - 1], MNT_DETACH); /* it may just have gone by itself */
+	strv_clear(&views);
+}
+
 void mount_apart(void)
 {
-	if (!unshare(CLONE_NEWNS))
-		(void)mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL); /* see backend.h */
+	if (unshare(CLONE_NEWNS) < 0)
+		return;
+	(void)mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL); /* see backend.h */
+	drop_views();
 }
 
 const struct backend mount_backend = {
