@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -21,11 +22,22 @@ enum {
 	MOST_TICKS = 10,     /* ...or so many times longer if that has not happened lately */
 	SPARE_TICKS = 10,    /* with a thread to spare for so long, one fewer will do */
 	IDLE_TICKS = 20,     /* without a request for so long, nobody looks any more */
+	AWAKE_NSEC = 50000,  /* so long a thread waits for a request without sleeping... */
+	SOON_NSEC = 150000,  /* ...if the last one came within this time */
+	LONGEST_PAUSE = 63,  /* ...or, after waits in vain, so many of them did */
+};
+
+/* How requests have come to one thread lately. */
+struct pace {
+	bool soon;	/* the next one can be expected at once */
+	unsigned pause; /* so many must have come soon again after the last wait in vain */
+	unsigned left;	/* of these */
 };
 
 struct workers {
 	struct fuse_session *fuse;
 	unsigned max;
+	bool one_cpu; /* whoever is waited for can't run meanwhile */
 	pthread_t *threads;
 	unsigned n; /* of the calling thread alone */
 
@@ -79,14 +91,61 @@ static void end(struct workers *w, int err)
 	(void)sem_post(&w->told); /* it is posted seldom */
 }
 
-/* Only here a thread may be cancelled: it has nothing yet. */
-static int receive(struct workers *w, struct fuse_buf *buf)
+static bool is_waiting(int fd)
 {
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1 && p.revents & POLLIN;
+}
+
+static int64_t now_nsec(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t); /* can't fail */
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/*
+ * Wait awake, for a moment. Who asks for one thing after the other is answered without anybody
+ * having to be woken.
+ */
+static bool await(struct workers *w, int64_t since)
+{
+	int fd = fuse_session_fd(w->fuse);
+
+	do
+		if (is_waiting(fd))
+			return true;
+	while (now_nsec() - since < AWAKE_NSEC);
+	return false;
+}
+
+/* Learn from how long a request let itself be waited for. */
+static void learn(struct pace *p, bool awake, bool found, int64_t took)
+{
+	if (awake) {
+		p->soon = found;
+		p->pause = found ? 0 : p->pause < LONGEST_PAUSE ? p->pause * 2 + 1 : p->pause;
+		p->left = p->pause;
+	} else if (took < SOON_NSEC) {
+		p->left -= p->left > 0;
+		p->soon = !p->left;
+	}
+}
+
+/* Only here a thread may be cancelled: it has nothing yet. */
+static int receive(struct workers *w, struct pace *p, struct fuse_buf *buf)
+{
+	bool awake = p->soon && !w->one_cpu && atomic_load(&w->reading) == 1;
+	int64_t since = now_nsec();
+	bool found = awake && await(w, since);
 	int r;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	r = fuse_session_receive_buf(w->fuse, buf);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	learn(p, awake, found, now_nsec() - since);
 	return r;
 }
 
@@ -100,12 +159,14 @@ static void tell(struct workers *w)
 /* Returns 0 at the session's end. */
 static int work(struct workers *w, struct fuse_buf *buf)
 {
+	struct pace p = { 0 };
+
 	while (!fuse_session_exited(w->fuse)) {
 		int r;
 
 		if (!begin_reading(w) && !stand_by(w))
 			return 0;
-		r = receive(w, buf);
+		r = receive(w, &p, buf);
 		atomic_fetch_sub(&w->reading, 1);
 		if (r == -EINTR || r == -EAGAIN)
 			continue;
@@ -165,13 +226,6 @@ static void grow(struct workers *w)
 	pthread_mutex_unlock(&w->lock);
 	if (!standing && w->n < w->max && add_thread(w) < 0)
 		log_debug("daemon", "no thread more than %u to be had", w->n);
-}
-
-static bool is_waiting(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, 0) == 1 && p.revents & POLLIN;
 }
 
 static bool has_ended(struct workers *w)
@@ -244,11 +298,19 @@ static int run(struct workers *w)
 	return w->err;
 }
 
+static bool has_one_cpu(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) == 1;
+}
+
 int workers_run(struct fuse_session *fuse, unsigned max)
 {
 	struct workers w = {
 		.fuse = fuse,
 		.max = max,
+		.one_cpu = has_one_cpu(),
 		.wanted = 1,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.more = PTHREAD_COND_INITIALIZER,

@@ -3,8 +3,9 @@
  * Workers: the threads that take requests from the kernel. As few as will do wait for one, usually
  * one alone, because the kernel hands requests to waiting threads in turn: each would wake the
  * thread that has slept longest, while the one that has just answered takes the next request
- * without sleeping at all. When all are at work and a request waits, one more joins in; it stays
- * while it is needed.
+ * without sleeping at all. Where one request has followed the other within microseconds, it even
+ * waits awake for the next one, so that nobody has to be woken, for as long as that is worth it.
+ * When all are at work and a request waits, one more joins in; it stays while it is needed.
  */
 #ifndef SPECFS_DAEMON_WORKERS_H
 #define SPECFS_DAEMON_WORKERS_H

@@ -79,4 +79,25 @@ def it_wakes_after_a_rest():
             equal(v.read(f'f{i}'), b'y', 'what was written')
 
 
-main(others_are_served, one_thread_will_do, it_wakes_after_a_rest)
+def cpu_ticks(pid):
+    with open(f'/proc/{pid}/stat', encoding='ascii') as f:
+        fields = f.read().rpartition(')')[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def it_sleeps_at_rest():
+    """After many quick requests, for which it waited awake, the daemon takes no time any more."""
+    with View({'a': 'x'}) as v:
+        for i in range(3000):
+            true(not os.path.exists(v.path(f'none-{i}')), 'a name that is not there')
+        deadline = time.monotonic() + LIMIT_SEC
+        while True:
+            before = cpu_ticks(v.daemon.pid)
+            time.sleep(0.5)
+            took = cpu_ticks(v.daemon.pid) - before
+            if took <= 2:  # of 50
+                break
+            true(time.monotonic() < deadline, f'{took} ticks of half a second at rest')
+
+
+main(others_are_served, one_thread_will_do, it_wakes_after_a_rest, it_sleeps_at_rest)
