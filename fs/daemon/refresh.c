@@ -355,22 +355,44 @@ static void refresh_layers(const struct refresh *r, uint64_t layers)
 	}
 }
 
-/* A file whose content says what else is shown: the layers it is about. */
+/* A hide list says what else its map shows: the layers it is about. */
 static uint64_t governed_layers(const struct refresh *r, const char *name)
 {
 	const struct stack *st = &r->srv->view->stack;
-	bool is_hide = !strcmp(name, HIDE_FILE);
-	bool is_init = !strcmp(name, "__init__.py");
 	uint64_t layers = 0;
 
-	for (unsigned i = 0; (is_hide || is_init) && i < st->n; i++) {
-		const struct layer *l = &st->layers[i];
-
-		if (l->kind == LAYER_SPEC &&
-		    (is_hide || l->rule->hijack || l->rule->packages_opaque))
+	for (unsigned i = 0; !strcmp(name, HIDE_FILE) && i < st->n; i++)
+		if (st->layers[i].kind == LAYER_SPEC)
 			layers |= UINT64_C(1) << i;
-	}
 	return layers;
+}
+
+/* Does a map show more or less of a directory by what its __init__.py is? */
+static bool is_governed(const struct refresh *r, struct node *dir)
+{
+	const struct stack *st = &r->srv->view->stack;
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	bool governed = false;
+
+	if (table_path(r->srv->table, dir, &path) < 0)
+		return false;
+	for (unsigned i = 0; i < st->n && !governed; i++) {
+		const struct layer *l = &st->layers[i];
+		const char *rel;
+
+		governed = l->kind == LAYER_SPEC && (l->rule->hijack || l->rule->packages_opaque) &&
+			   rule_place(l->rule, path.buf, &rel) == RULE_INSIDE;
+	}
+	return governed;
+}
+
+/* A package has another __init__.py: it alone is looked at, not all of its map. */
+static void refresh_package(const struct refresh *r, uint64_t id)
+{
+	cleanup_node struct node *dir = NULL;
+
+	if (table_get(r->srv->table, id, &dir) == 0 && is_governed(r, dir))
+		refresh_parts(r, dir);
 }
 
 /* Files of the installation come and go with what is beside them. */
@@ -403,6 +425,8 @@ void refresh_event(const struct refresh *r, uint64_t watch_id, const char *name,
 		refresh_name(r, nodes[i], name, what);
 		if (what & WATCH_NAME)
 			refresh_beside(r, nodes[i], name);
+		if (!(what & WATCH_OWN) && !strcmp(name, "__init__.py"))
+			refresh_package(r, nodes[i]);
 	}
 	refresh_layers(r, layers);
 }
