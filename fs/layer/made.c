@@ -199,16 +199,17 @@ void made_moved(const struct stack *st, unsigned layer, const char *from, const 
 	pthread_rwlock_unlock(&m->lock);
 }
 
-void made_gone(const struct stack *st, const struct object *o)
+void made_gone(const struct stack *st, const char *path, const struct object *o)
 {
 	cleanup_strbuf struct strbuf line = STRBUF_INIT;
 	struct made_key key = key_of(o);
+	bool last = S_ISDIR(o->st.st_mode) || o->st.st_nlink == 1;
 	struct made *m = st->made;
 
 	if (!m || !atomic_load_explicit(&m->any, memory_order_acquire) || !o->btime_nsec)
 		return;
 	pthread_rwlock_wrlock(&m->lock);
-	if (find(m, &key)) {
+	if (last ? find(m, &key) : find_at(m, path, o)) {
 		strbuf_addf(&line, "- %" PRIu64 " %" PRIu64 "\n", key.ino, key.btime_nsec);
 		append(m, &line);
 		forget(m, &key);

@@ -34,8 +34,8 @@ void made_add(const struct stack *st, unsigned layer, const char *path, const st
 void made_moved(const struct stack *st, unsigned layer, const char *from, const char *to,
 		const struct object *o, const struct object *replaced);
 
-/** made_gone - @o has been removed */
-void made_gone(const struct stack *st, const struct object *o);
+/** made_gone - @o, as it was before, has been removed from @path; a file may have other names */
+void made_gone(const struct stack *st, const char *path, const struct object *o);
 
 /** made_is_link - was symlink @o at @path made here? thread-safe */
 bool made_is_link(const struct stack *st, const char *path, const struct object *o);

@@ -125,7 +125,7 @@ int remove_file(struct view *v, const char *path, const struct found *f, const s
 		return r;
 	r = unlink_in(v, route->layer, path, 0);
 	if (!r)
-		made_gone(&v->stack, &f->obj);
+		made_gone(&v->stack, path, &f->obj);
 	if (r < 0 && whiteout)
 		(void)whiteout_drop(v, path); /* the file is still there: show it; @r tells */
 	return r;
@@ -188,7 +188,7 @@ static int remove_dir_in_place(struct view *v, const char *path, const struct fo
 	if (!r)
 		r = unlink_in(v, layer, path, AT_REMOVEDIR);
 	if (!r)
-		made_gone(&v->stack, &f->obj);
+		made_gone(&v->stack, path, &f->obj);
 	if (r == -ENOTEMPTY || r == -EEXIST) {
 		/* something has just been made in it */
 		if (whiteout)

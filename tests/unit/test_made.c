@@ -66,6 +66,18 @@ static void what_was_made_below_a_graft_goes_for_good(void **state)
 	assert_true(vf_is_clean(f));
 }
 
+static void second_name_elsewhere_does_not_keep_it(void **state)
+{
+	struct viewfix *f = *state;
+
+	open_view(f);
+	assert_int_equal(vf_put(f, "gr/b/new", "new"), 0);
+	assert_int_equal(vf_link(f, "gr/b/new", "src/other"), 0);
+	assert_int_equal(vf_rm(f, "src/other"), 0);
+	assert_int_equal(vf_rm(f, "gr/b/new"), 0);
+	assert_string_equal(vf_on_disk(f, "trunk/spec/b/back/new"), "-");
+}
+
 static void what_people_had_stays_in_the_checkout(void **state)
 {
 	struct viewfix *f = *state;
@@ -179,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_made_below_a_graft_goes_for_good),
+		TEST(second_name_elsewhere_does_not_keep_it),
 		TEST(what_people_had_stays_in_the_checkout),
 		TEST(editors_leave_nothing),
 		TEST(links_that_were_made_are_links),
