@@ -194,10 +194,41 @@ static enum op_kind pick_kind(struct maker *k)
 	return OP_CREATE;
 }
 
-/* The root of a map outside the checkout can't go, and a rename of one is two things at once. */
+/*
+ * The root of a map outside the checkout can't go, and a rename of one is two things at once. So
+ * is one of a directory to another place where the view shows it.
+ */
 static bool is_place(const struct maker *k, const char *path)
 {
-	return k->layer == IN_VIEW && *k->a->m.layers[1].at && !strcmp(path, k->a->m.layers[1].at);
+	for (unsigned i = 1; i < k->a->m.n && k->layer == IN_VIEW; i++)
+		if (*k->a->m.layers[i].at && !strcmp(path, k->a->m.layers[i].at))
+			return true;
+	return false;
+}
+
+static bool is_dir(const struct model *m, const char *path)
+{
+	struct seen s;
+
+	return model_lookup(m, path, &s) == 0 && mnode_is_dir(s.node);
+}
+
+static bool is_in(const struct model *m, enum role role, const char *path)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->layers[i].role == role && model_below_at(m, i, path))
+			return true;
+	return false;
+}
+
+static bool is_to_itself(const struct maker *k, const struct op *o)
+{
+	const struct model *m = &k->a->m;
+
+	return k->layer == IN_VIEW && o->kind == OP_RENAME && m->setup->graft &&
+	       ((is_in(m, ROLE_MAP, o->path) && is_in(m, ROLE_GRAFT, o->to)) ||
+		(is_in(m, ROLE_GRAFT, o->path) && is_in(m, ROLE_MAP, o->to))) &&
+	       (is_dir(m, o->path) || is_dir(m, o->to));
 }
 
 static void make_op(struct maker *k, struct op *o)
@@ -252,7 +283,7 @@ static bool is_split(const struct maker *k, const char *path)
 	if (k->layer != IN_VIEW || model_lookup(m, path, &s) < 0 || s.node->data->names == 1)
 		return false;
 	for (unsigned i = 0; i < m->n; i++)
-		layers += has_node_of(m->layers[i].root, s.node->data);
+		layers += !m->layers[i].alias && has_node_of(m->layers[i].root, s.node->data);
 	return layers > 1;
 }
 
@@ -293,6 +324,18 @@ void gen_init(struct gen *g, uint64_t seed)
 	g->many = 10 + rng_below(&how, 50);
 }
 
+/* One that has a directory of its own. */
+static int pick_layer(struct gen *g, const struct model *m)
+{
+	int own[MODEL_LAYERS];
+	unsigned n = 0;
+
+	for (unsigned i = 1; i < m->n; i++)
+		if (!m->layers[i].alias)
+			own[n++] = (int)i;
+	return own[rng_below(&g->rng, n)];
+}
+
 void gen_next(struct gen *g, const struct arena *a, struct op *ret)
 {
 	struct maker k = { .g = g, .a = a, .layer = IN_VIEW };
@@ -301,7 +344,7 @@ void gen_next(struct gen *g, const struct arena *a, struct op *ret)
 
 	g->n++;
 	if (rng_below(&g->rng, 10) < (m->setup->readonly ? 8 : g->below) || g->n < 30)
-		k.layer = 1 + (int)rng_below(&g->rng, m->n - 1);
+		k.layer = pick_layer(g, m);
 	if (k.layer == IN_VIEW) {
 		if (model_lookup(m, "", &root) == 0)
 			view_paths(m, "", &root, &k.paths);
@@ -313,6 +356,8 @@ void gen_next(struct gen *g, const struct arena *a, struct op *ret)
 		make_op(&k, ret);
 		if ((ret->kind == OP_RMDIR || ret->kind == OP_RENAME) &&
 		    (is_place(&k, ret->path) || is_place(&k, ret->to)))
+			continue;
+		if (is_to_itself(&k, ret))
 			continue;
 		if (ret->kind == OP_LINK && is_split(&k, ret->path))
 			continue;

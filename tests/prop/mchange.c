@@ -134,12 +134,13 @@ void model_remove(struct model *m, const char *path, const struct seen *s, const
 			model_whiteout(m, path);
 		return;
 	}
-	(void)s;
 	if (!r->layer && model_has_below(m, path, 0)) {
 		model_whiteout(m, path);
 		return;
 	}
 	model_hide_below(m, path, false, r->layer);
+	if (r->layer)
+		model_made_gone(m, path, s->node->data);
 	mnode_drop(parent_in(m, r->layer, path), path_base(path));
 }
 
@@ -162,6 +163,7 @@ static int make_new(struct model *m, const struct op *o, enum kind kind, mode_t 
 {
 	struct seen dir;
 	struct seen s;
+	struct mdata *d;
 	unsigned to;
 	int r = model_parent(m, o->path, &dir);
 
@@ -170,15 +172,18 @@ static int make_new(struct model *m, const struct op *o, enum kind kind, mode_t 
 	if (model_lookup(m, o->path, &s) == 0)
 		return -EEXIST;
 	r = model_route_new(m, o->path, kind == KIND_DIR, &dir, &to);
-	if (!r)
-		make(m, o->path, to, mdata_new(kind, mode, kind == KIND_DIR ? "" : o->data));
-	return r;
+	if (r < 0)
+		return r;
+	d = mdata_new(kind, mode, kind == KIND_DIR ? "" : o->data);
+	make(m, o->path, to, d);
+	model_made(m, to, o->path, d);
+	return 0;
 }
 
 int model_prepare(struct model *m, const char *path, struct seen *s, struct mdata **ret)
 {
 	struct mroute to;
-	int r = model_route(m, path, s, &to);
+	int r = model_route(m, path, s, TO_EDIT, &to);
 
 	if (r < 0)
 		return r;
@@ -249,7 +254,7 @@ static int set_attr(struct model *m, const struct op *o)
 		return -EOPNOTSUPP;
 	/* nothing is copied to set what is set */
 	if (o->kind == OP_CHMOD && o->mode == s.node->data->mode &&
-	    model_route(m, o->path, &s, &to) == 0 && !to.in_place)
+	    model_route(m, o->path, &s, TO_EDIT, &to) == 0 && !to.in_place)
 		return 0;
 	r = model_prepare(m, o->path, &s, &d);
 	if (r < 0)
@@ -284,7 +289,7 @@ static int add_link(struct model *m, const struct op *o)
 		return -EEXIST;
 	if (mnode_is_dir(s.node))
 		return -EPERM;
-	r = model_route(m, o->path, &s, &edit);
+	r = model_route(m, o->path, &s, TO_EDIT, &edit);
 	if (!r)
 		r = model_route_new(m, o->to, false, &dir, &to);
 	if (!r)
@@ -307,7 +312,7 @@ static int unlink_file(struct model *m, const struct op *o)
 		return r;
 	if (mnode_is_dir(s.node))
 		return -EISDIR;
-	r = model_route(m, o->path, &s, &way);
+	r = model_route(m, o->path, &s, TO_REMOVE, &way);
 	if (!r)
 		model_remove(m, o->path, &s, &way);
 	return r;
@@ -322,6 +327,7 @@ static void rmdir_in_place(struct model *m, const char *path, const struct seen 
 	}
 	if (!model_hide_below(m, path, true, s->layer))
 		model_take_scratch(m, path);
+	model_made_gone(m, path, s->node->data);
 	mnode_drop(parent_in(m, s->layer, path), path_base(path));
 }
 
@@ -337,7 +343,7 @@ int model_rmdir(struct model *m, const char *path)
 		return -ENOTDIR;
 	if (!model_is_empty(m, path, &s))
 		return -ENOTEMPTY;
-	r = model_route(m, path, &s, &way);
+	r = model_route(m, path, &s, TO_REMOVE, &way);
 	if (r < 0)
 		return r;
 	if (way.in_place && way.layer) {

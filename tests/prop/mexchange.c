@@ -20,13 +20,24 @@ static bool is_whole(const struct end *e)
 	return e->s.parts == 1u << e->s.layer && e->edit.in_place;
 }
 
+/* May it leave the layer it is in? */
+static bool may_leave(const struct model *m, const struct end *e)
+{
+	struct mroute r;
+
+	return !e->edit.in_place ||
+	       (model_route(m, e->path, &e->s, TO_REMOVE, &r) == 0 && r.in_place);
+}
+
 /* Could one rename do it, once both are where edits of them go? */
-static bool is_simple(const struct end *a, const struct end *b)
+static bool is_simple(const struct model *m, const struct end *a, const struct end *b)
 {
 	if (!is_whole(a) || !is_whole(b))
 		return false;
-	return a->edit.layer == b->edit.layer || (a->s.node->data->kind == KIND_FILE &&
-						  b->s.node->data->kind == KIND_FILE);
+	if (a->edit.layer == b->edit.layer)
+		return true;
+	return a->s.node->data->kind == KIND_FILE && b->s.node->data->kind == KIND_FILE &&
+	       may_leave(m, a) && may_leave(m, b);
 }
 
 static struct mnode *take(struct model *m, const struct end *e)
@@ -63,7 +74,10 @@ static void exchange_at_once(struct model *m, struct end *a, struct end *b)
 	make_opaque(m, b, a->path);
 	x = take(m, a);
 	y = take(m, b);
-	if (a->edit.layer != b->edit.layer) {
+	if (a->edit.layer == b->edit.layer) {
+		model_made_moved(m, a->edit.layer, a->path, b->path, x->data, y->data);
+		model_made_moved(m, a->edit.layer, b->path, a->path, y->data, x->data);
+	} else {
 		x->data->ino = 0;
 		y->data->ino = 0;
 	}
@@ -96,7 +110,7 @@ static int shift(struct model *m, const char *from, const char *to)
 		return r;
 	mv.is_dir = mnode_is_dir(mv.s.node);
 	if (from != aside)
-		r = model_route(m, from, &mv.s, &mv.remove);
+		r = model_route(m, from, &mv.s, TO_REMOVE, &mv.remove);
 	/* where the parent has gone with what was in it, scratch has it again with what comes */
 	if (!r && to != aside && model_parent(m, to, &dir) == 0)
 		r = model_route_new(m, to, mv.is_dir, &dir, &mv.dest);
@@ -130,12 +144,12 @@ int mexchange(struct model *m, const char *a, const char *b)
 	if (!r)
 		r = model_lookup(m, b, &y.s);
 	if (!r)
-		r = model_route(m, a, &x.s, &x.edit);
+		r = model_route(m, a, &x.s, TO_EDIT, &x.edit);
 	if (!r)
-		r = model_route(m, b, &y.s, &y.edit);
+		r = model_route(m, b, &y.s, TO_EDIT, &y.edit);
 	if (r < 0)
 		return r;
-	if (is_simple(&x, &y)) {
+	if (is_simple(m, &x, &y)) {
 		exchange_at_once(m, &x, &y);
 		return 0;
 	}

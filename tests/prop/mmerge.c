@@ -29,6 +29,14 @@ void model_init(struct model *m, const struct setup *s, char suffix)
 		else
 			layer_add(m, ROLE_OVERLAY, "", false);
 	}
+	for (unsigned i = 1; i <= 2 && s->graft; i++) {
+		char place[8] = { 'g', "?ab"[i], suffix };
+
+		layer_add(m, ROLE_GRAFT, place, !s->external);
+		mnode_free(m->layers[m->n - 1].root);
+		m->layers[m->n - 1].root = m->layers[i].root;
+		m->layers[m->n - 1].alias = true;
+	}
 	layer_add(m, ROLE_CHECKOUT, "", true);
 }
 
@@ -48,10 +56,13 @@ void model_init_plain(struct model *m, struct mlayer *l)
 void model_clear(struct model *m)
 {
 	for (unsigned i = 0; i < m->n; i++) {
-		mnode_free(m->layers[i].root);
+		if (!m->layers[i].alias)
+			mnode_free(m->layers[i].root);
 		strv_clear(&m->layers[i].hide);
 	}
 	m->n = 0;
+	free(m->made.v);
+	m->made = (struct mmade){ .n = 0 };
 }
 
 const char *model_below_at(const struct model *m, unsigned i, const char *path)
@@ -90,7 +101,7 @@ bool model_shown(const struct model *m, unsigned i, const char *path, bool is_di
 {
 	enum role role = m->layers[i].role;
 
-	if (!m->setup->rules || (role != ROLE_MAP && role != ROLE_CHECKOUT))
+	if (!m->setup->rules || (role != ROLE_MAP && role != ROLE_CHECKOUT && role != ROLE_GRAFT))
 		return true;
 	if (role == ROLE_MAP && m->setup->except && model_below_at(m, i, path) &&
 	    model_has_name(model_below_at(m, i, path), "d"))
@@ -152,7 +163,7 @@ static bool search(const struct model *m, const char *path, unsigned parts, unsi
 				    (m->layers[i].role == ROLE_MAP && !model_covers(m, i, path));
 		}
 		s.parts |= 1u << i;
-		if (n->opaque)
+		if (n->opaque || (m->layers[i].role == ROLE_GRAFT && !*rel))
 			break;
 	}
 	if (!s.node || (s.implied && *path && shows_nothing(m, path, s.parts)))

@@ -14,6 +14,8 @@ struct moving {
 	bool is_dir;
 	struct mroute remove; /* of @from */
 	unsigned dest;	      /* layer that takes @to */
+	bool over;	      /* it has something there that is replaced: */
+	struct mdata replaced;
 };
 
 /** mmove_do - carry out what is routed: 0 or -EROFS, when the model may have changed */

@@ -10,9 +10,9 @@
 #include "base/strv.h"
 #include "mtree.h"
 
-enum { MODEL_LAYERS = 4, NAMES_MAX = 64 };
+enum { MODEL_LAYERS = 6, NAMES_MAX = 64 };
 
-enum role { ROLE_SCRATCH, ROLE_MAP, ROLE_OVERLAY, ROLE_CHECKOUT };
+enum role { ROLE_SCRATCH, ROLE_MAP, ROLE_OVERLAY, ROLE_CHECKOUT, ROLE_GRAFT };
 
 enum where { TO_SCRATCH, TO_OWNER, TO_SPEC, TO_TRUNK, TO_NOBODY };
 
@@ -32,20 +32,33 @@ struct setup {
 	bool whole;	  /* they are laid over the root, not over m0 */
 	bool readonly;
 	bool except; /* maps leave out what begins with "d" */
+	bool graft;  /* spec directories are seen at a second place, each at one of its own */
 	bool only;   /* maps show nothing but what begins with "a" or "c" */
 };
 
 struct mlayer {
 	enum role role;
 	char at[8];   /* its place in the view */
+	bool alias;   /* @root is another layer's, too */
 	bool in_root; /* it lies in the checkout: git may ignore what is in it */
 	struct mnode *root;
 	struct strv hide; /* lines of .specfs-hide */
 	bool has_hide;	  /* the file exists */
 };
 
+/* What the view has made, where that makes a difference. */
+struct mmade {
+	struct mitem {
+		uint64_t id;
+		char path[PATH_SIZE];
+		char theirs[PATH_SIZE]; /* "", or a name of people's */
+	} * v;
+	size_t n;
+};
+
 struct model {
 	const struct setup *setup;
+	struct mmade made; /* below grafts */
 	struct mlayer layers[MODEL_LAYERS]; /* highest first; scratch is the first */
 	unsigned n;
 };
@@ -97,8 +110,13 @@ struct mroute {
 
 /** model_map_of - the highest spec layer that covers @path, or -1 */
 int model_map_of(const struct model *m, const char *path);
+enum what { TO_EDIT, TO_REMOVE };
+
 /** model_route - where a change of an existing object goes: 0 or -EROFS */
-int model_route(const struct model *m, const char *path, const struct seen *s, struct mroute *ret);
+int model_route(const struct model *m, const char *path, const struct seen *s, enum what what,
+		struct mroute *ret);
+/** model_graft_of - the graft that directory @dir is a part of, and @path inside; or -1 */
+int model_graft_of(const struct model *m, const char *path, const struct seen *dir);
 /** model_route_new - where a new name in @dir goes: 0 or -EROFS */
 int model_route_new(const struct model *m, const char *path, bool is_dir, const struct seen *dir,
 		    unsigned *ret);
@@ -108,7 +126,20 @@ int model_apply(struct model *m, const struct op *o);
 /** model_apply_below - do @o to layer @o->layer's own directory */
 int model_apply_below(struct model *m, const struct op *o);
 
+/** model_reopen - what is true of the next view, opened with the same scratch */
+void model_reopen(struct model *m);
+
 /* Shared by the model's own files. */
+
+/** model_made - @d was made at @path of layer @layer, if that is a graft */
+void model_made(struct model *m, unsigned layer, const char *path, const struct mdata *d);
+/** model_made_moved - the same: it was renamed; @replaced: what was at @to, or NULL */
+void model_made_moved(struct model *m, unsigned layer, const char *from, const char *to,
+		      const struct mdata *d, const struct mdata *replaced);
+/** model_made_gone - it is being removed from @path */
+void model_made_gone(struct model *m, const char *path, const struct mdata *d);
+/** model_may_go - may @d, at @path of graft @layer, be removed there? */
+bool model_may_go(const struct model *m, unsigned layer, const char *path, const struct mdata *d);
 
 /** model_prepare - make the object at @path ready for an edit; *@ret is what to change */
 int model_prepare(struct model *m, const char *path, struct seen *s, struct mdata **ret);

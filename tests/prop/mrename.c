@@ -75,11 +75,17 @@ static int copy_visible(const struct moving *mv, const char *path, const struct 
 	struct mroute way;
 	struct mnode *n;
 	size_t count = mnode_is_dir(s->node) ? model_names(mv->m, path, s, names) : 0;
-	int r = model_route(mv->m, path, s, &way);
+	int r = model_route(mv->m, path, s, TO_REMOVE, &way);
 
 	if (r < 0)
 		return r;
 	n = mnode_new(path_base(path), copy_data(c, s->node->data));
+	if (n->data->kind == KIND_LINK && mv->to) {
+		char target[PATH_SIZE];
+
+		(void)snprintf(target, sizeof(target), "%s%s", mv->to, path + strlen(mv->from));
+		model_made(mv->m, mv->dest, target, n->data);
+	}
 	for (size_t i = 0; !r && i < count; i++) {
 		char sub[PATH_SIZE];
 		struct mnode *below;
@@ -136,7 +142,8 @@ static void list_own(const struct moving *mv, const char *path, const struct see
 		if (model_lookup(mv->m, sub, &k) == 0)
 			list_own(mv, sub, &k, layer, l);
 	}
-	if (s->layer != layer || model_route(mv->m, path, s, &way) < 0 || !way.in_place ||
+	if (s->layer != layer || model_route(mv->m, path, s, TO_REMOVE, &way) < 0 ||
+	    !way.in_place ||
 	    l->n == sizeof(l->v) / sizeof(l->v[0]))
 		return;
 	l->v[l->n].node = s->node;
@@ -206,14 +213,27 @@ static bool is_movable(const struct moving *mv)
 	return mv->s.node->data->kind == KIND_FILE;
 }
 
+static void note_made(const struct moving *mv, bool copied)
+{
+	const struct mnode *n = model_in_layer(mv->m, mv->dest, mv->to);
+	bool moved = !copied && mv->remove.layer == mv->dest;
+
+	if (moved || mv->over)
+		model_made_moved(mv->m, mv->dest, moved ? mv->from : mv->to, mv->to, n->data,
+				 mv->over ? &mv->replaced : NULL);
+}
+
 int mmove_do(const struct moving *mv)
 {
+	bool copied = !is_movable(mv);
 	int r = 0;
 
-	if (is_movable(mv))
-		move_in_place(mv);
-	else
+	if (copied)
 		r = move_by_copy(mv);
+	else
+		move_in_place(mv);
+	if (!r && mv->dest)
+		note_made(mv, copied);
 	if (!r && !mv->is_dir)
 		model_undo_hide(mv->m, mv->to, mv->dest);
 	return r;
@@ -259,43 +279,66 @@ static int judge(struct moving *mv, unsigned flags, struct seen *ret_dir, struct
 static int carry_out(struct moving *mv, const struct seen *dir, const struct seen *there)
 {
 	struct mroute way;
-	int r = model_route(mv->m, mv->from, &mv->s, &mv->remove);
+	int r = model_route(mv->m, mv->from, &mv->s, TO_REMOVE, &mv->remove);
 
 	if (!r && there && mv->is_dir)
 		r = model_rmdir(mv->m, mv->to);
 	if (!r && there && !mv->is_dir) {
-		r = model_route(mv->m, mv->to, there, &way);
+		r = model_route(mv->m, mv->to, there, TO_EDIT, &way);
 		mv->dest = way.layer;
+		mv->over = there->layer == mv->dest;
+		mv->replaced = *there->node->data;
 	} else if (!r) {
 		r = model_route_new(mv->m, mv->to, mv->is_dir, dir, &mv->dest);
 	}
 	if (r < 0)
 		return r;
+	/* a new name in the same graft takes nothing away from the checkout */
+	if (mv->m->layers[mv->dest].role == ROLE_GRAFT && mv->dest == mv->s.layer)
+		mv->remove = (struct mroute){ .layer = mv->dest, .in_place = true };
 	return mmove_do(mv);
+}
+
+/* A model like it, whose objects have the same numbers. */
+static void copy_model(const struct model *m, struct model *ret)
+{
+	struct mcopies c = { .n = 0 };
+
+	*ret = (struct model){ .setup = m->setup, .n = m->n };
+	for (unsigned i = 0; i < m->n; i++) {
+		const struct mlayer *l = &m->layers[i];
+
+		ret->layers[i] = *l;
+		for (unsigned k = 0; l->alias && k < i; k++)
+			if (m->layers[k].root == l->root)
+				ret->layers[i].root = ret->layers[k].root;
+		if (!l->alias)
+			ret->layers[i].root = mnode_clone(l->root, &c);
+		ret->layers[i].hide = (struct strv)STRV_INIT;
+		for (size_t k = 0; k < l->hide.n; k++)
+			if (strv_add(&ret->layers[i].hide, l->hide.v[k]) < 0)
+				abort();
+	}
+	free(c.v);
+	ret->made.n = m->made.n;
+	ret->made.v = calloc(m->made.n + 1, sizeof(*m->made.v));
+	if (!ret->made.v)
+		abort();
+	if (m->made.n)
+		memcpy(ret->made.v, m->made.v, m->made.n * sizeof(*m->made.v));
 }
 
 /* An empty directory is replaced in two steps: would the second one fail, after the first? */
 static int try_replacing(struct moving *mv, unsigned flags)
 {
-	struct model trial = { .setup = mv->m->setup, .n = mv->m->n };
+	struct model trial;
 	struct moving try = { .m = &trial, .from = mv->from, .to = mv->to };
-	struct mcopies c = { .n = 0 };
 	struct seen dir;
 	struct seen there;
 	bool exists;
 	int r;
 
-	for (unsigned i = 0; i < trial.n; i++) {
-		const struct mlayer *l = &mv->m->layers[i];
-
-		trial.layers[i] = *l;
-		trial.layers[i].root = mnode_clone(l->root, &c);
-		trial.layers[i].hide = (struct strv)STRV_INIT;
-		for (size_t k = 0; k < l->hide.n; k++)
-			if (strv_add(&trial.layers[i].hide, l->hide.v[k]) < 0)
-				abort();
-	}
-	free(c.v);
+	copy_model(mv->m, &trial);
 	r = judge(&try, flags, &dir, &there, &exists);
 	if (!r)
 		r = mmove_check(&try);

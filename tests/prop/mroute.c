@@ -67,14 +67,15 @@ static bool overlays_go_to_scratch(const struct model *m)
 	return !m->setup->rules && !m->setup->write_owner;
 }
 
-int model_route(const struct model *m, const char *path, const struct seen *s, struct mroute *ret)
+int model_route(const struct model *m, const char *path, const struct seen *s, enum what what,
+		struct mroute *ret)
 {
 	const struct mlayer *l = &m->layers[s->layer];
 	int map = model_map_of(m, path);
 	struct facts f = {
 		.path = path,
 		.ignored = l->in_root && model_has_name(path, "ig"),
-		.backend = l->role == ROLE_MAP,
+		.backend = l->role == ROLE_MAP || l->role == ROLE_GRAFT,
 		.mapped = map >= 0,
 	};
 	const struct mrule *r = first_rule(m, &f);
@@ -90,16 +91,31 @@ int model_route(const struct model *m, const char *path, const struct seen *s, s
 		return -EROFS;
 	ret->layer = to == TO_SCRATCH ? 0 : to == TO_SPEC ? (unsigned)map : s->layer;
 	ret->in_place = ret->layer == s->layer;
+	/* what people have there is not taken away from them */
+	if (what == TO_REMOVE && ret->in_place && l->role == ROLE_GRAFT &&
+	    !model_may_go(m, s->layer, path, s->node->data))
+		*ret = (struct mroute){ .layer = 0 };
 	return 0;
 }
 
+int model_graft_of(const struct model *m, const char *path, const struct seen *dir)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->layers[i].role == ROLE_GRAFT && dir->parts & 1u << i &&
+		    model_below_at(m, i, path))
+			return (int)i;
+	return -1;
+}
+
 /* The layer that the rules name for a new name; -1 if there is none. */
-static int layer_of_new(const struct model *m, enum where to, int map)
+static int layer_of_new(const struct model *m, enum where to, int graft, int map)
 {
 	switch (to) {
 	case TO_SPEC:
 		return map;
 	case TO_OWNER:
+		if (graft >= 0)
+			return graft;
 		if (m->layers[1].role == ROLE_OVERLAY)
 			return 1;
 		return map >= 0 ? map : (int)m->n - 1;
@@ -142,7 +158,8 @@ static bool is_barred(const struct model *m, const char *path, bool is_dir, cons
 int model_route_new(const struct model *m, const char *path, bool is_dir, const struct seen *dir,
 		    unsigned *ret)
 {
-	int map = model_map_of(m, path);
+	int graft = model_graft_of(m, path, dir);
+	int map = graft < 0 ? model_map_of(m, path) : -1;
 	struct facts f = {
 		.path = path,
 		.ignored = model_has_name(path, "ig") || !model_shown(m, m->n - 1, path, is_dir),
@@ -161,9 +178,11 @@ int model_route_new(const struct model *m, const char *path, bool is_dir, const 
 		return -EROFS;
 	if (dir->parts == 1 || overlays_go_to_scratch(m) || to == TO_SCRATCH)
 		return 0;
-	layer = layer_of_new(m, to, map);
+	layer = layer_of_new(m, to, graft, map);
 	if (to == TO_NOBODY || layer < 0)
 		return -EROFS;
+	if (graft >= 0 && layer != graft)
+		return 0;
 	if (layer && !is_barred(m, path, is_dir, dir, (unsigned)layer))
 		*ret = (unsigned)layer;
 	return 0;

@@ -14,10 +14,19 @@ static void *must(void *p)
 	return p;
 }
 
+/* Arenas have threads of their own. */
+static uint64_t next_id(void)
+{
+	static _Atomic uint64_t last;
+
+	return ++last;
+}
+
 struct mdata *mdata_new(enum kind kind, mode_t mode, const char *text)
 {
 	struct mdata *d = must(calloc(1, sizeof(*d)));
 
+	d->id = next_id();
 	d->kind = kind;
 	d->mode = mode;
 	d->len = strlen(text);
@@ -30,6 +39,7 @@ struct mdata *mdata_copy(const struct mdata *d)
 	struct mdata *c = must(malloc(sizeof(*c)));
 
 	*c = *d;
+	c->id = next_id();
 	c->names = 0;
 	c->ino = 0;
 	c->lent_ino = false;
@@ -140,6 +150,7 @@ static struct mdata *copy_once(struct mcopies *c, struct mdata *d)
 		if (c->v[i].from == d)
 			return c->v[i].to;
 	copy = mcopies_add(c, d);
+	copy->id = d->id;
 	copy->ino = d->ino;
 	copy->lent_ino = d->lent_ino;
 	return copy;

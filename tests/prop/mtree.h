@@ -16,6 +16,7 @@ enum kind { KIND_DIR, KIND_FILE, KIND_LINK, KIND_WHITEOUT };
 
 /* An inode; hard links share it. */
 struct mdata {
+	uint64_t id;	/* its own; a model's trial has the same ones */
 	unsigned names; /* how many nodes have it */
 	enum kind kind;
 	mode_t mode;

@@ -14,6 +14,7 @@ static bool remount(struct arena *a)
 
 	a->be->stop(a->site);
 	r = a->be->start(a->site);
+	model_reopen(&a->m);
 	return r < 0 ? arena_fail(a, "opening the view again: %s", strerrorname_np(-r)) : true;
 }
 
@@ -157,7 +158,9 @@ void run_print(const struct run *r)
 
 	model_init(&m, r->setup, '0');
 	for (size_t i = 0; i < r->n; i++) {
-		static const char *const roles[] = { "scratch", "spec", "overlay", "trunk" };
+		static const char *const roles[] = {
+			"scratch", "spec", "overlay", "trunk", "graft",
+		};
 		const struct op *o = &r->ops[i];
 		char where[24] = "view";
 

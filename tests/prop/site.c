@@ -40,6 +40,8 @@ const struct setup setups[] = {
 	{ .name = "except", .rules = flagtree_rules, .except = true },
 	{ .name = "only", .rules = flagtree_rules, .only = true },
 	{ .name = "only-owner", .rules = owner_rules, .only = true, .external = true },
+	{ .name = "graft", .rules = flagtree_rules, .graft = true },
+	{ .name = "graft-mixed", .rules = mixed_rules, .graft = true, .external = true },
 	{ .name = "readonly", .rules = flagtree_rules, .readonly = true },
 	{ .name = "overlay" },
 	{ .name = "overlay-owner", .write_owner = true },
@@ -112,6 +114,11 @@ static int make_profile(const struct site *s)
 			    k->external ? "/" : "");
 		strbuf_addf(&text, k->whole ? "w\n" : "m%u\n", i);
 		strbuf_adds(&text, k->except ? "except = d*\n" : "");
+		if (k->graft)
+			strbuf_addf(&text, "[graft g%u]\nat = g${backend}%u\nfrom = ", i, i);
+		if (k->graft)
+			strbuf_addf(&text, "%s%sspec/${backend}/m%u\n", k->external ? s->tmp : "",
+				    k->external ? "/" : "", i);
 		strbuf_adds(&text, k->only ? "only = a* c*\n" : "");
 	}
 	strbuf_adds(&text, "[write]\n");

@@ -101,6 +101,7 @@ static bool remount(const struct backend *be, struct site *s, struct worker *w)
 	r = be->start(s);
 	for (unsigned i = 0; i < THREADS; i++) {
 		w[i].ops[w[i].n++] = (struct op){ .kind = OP_REMOUNT, .layer = IN_VIEW };
+		model_reopen(&w[i].a.m);
 		w[i].site.view = s->view;
 		w[i].site.mount_fd = s->mount_fd;
 		w[i].ok = r < 0 ? arena_fail(&w[i].a, "opening the view again: %s",
