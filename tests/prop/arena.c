@@ -83,5 +83,6 @@ bool arena_step(struct arena *a, const struct op *o)
 	if (got != want && !(a->m.setup->readonly && !below && got == -EROFS))
 		return arena_fail(a, "it gave %s, not %s %s", name_of(got), name_of(want),
 				  a->site->note);
-	return below ? arena_settle(a) : true;
+	/* what is done at one place shows at another as what is done underneath does */
+	return below || a->m.setup->graft ? arena_settle(a) : true;
 }
