@@ -26,6 +26,8 @@ int strv_addn(struct strv *sv, const char *s, size_t len);
 /** strv_add_words - append the words of @s that any character of @seps parts; 0 or -ENOMEM */
 int strv_add_words(struct strv *sv, const char *s, const char *seps);
 bool strv_has(const struct strv *sv, const char *s);
+/** strv_equal - the same strings in the same order */
+bool strv_equal(const struct strv *a, const struct strv *b);
 void strv_sort(struct strv *sv);
 
 static inline void cleanup_strv_p(struct strv *sv)

@@ -129,6 +129,23 @@ bool rule_covers(const struct rule *r, const char *rel, bool is_dir,
 	return !r->hijack || !is_dir || rule_is_hijacked(rel, is_hijacked, arg);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+bool rule_equal(const struct rule *a, const struct rule *b)
+{
+	return a->kind == b->kind && a->role == b->role && a->opaque == b->opaque &&
+	       a->hijack == b->hijack && a->packages_opaque == b->packages_opaque &&
+	       same_text(a->name, b->name) && same_text(a->backend, b->backend) &&
+	       same_text(a->at, b->at) && same_text(a->from, b->from) &&
+	       same_text(a->glob, b->glob) && same_text(a->content, b->content) &&
+	       same_text(a->when, b->when) && same_text(a->unless, b->unless) &&
+	       strv_equal(&a->only, &b->only) && strv_equal(&a->except, &b->except) &&
+	       same_text(a->beside, b->beside) && a->instead_of == b->instead_of;
+}
+
 void rule_clear(struct rule *r)
 {
 	free(r->name);

@@ -15,6 +15,7 @@ struct rule {
 	enum rule_kind kind;
 	enum rule_role role;
 	char *name;             /* "map python" */
+	unsigned line;          /* of its section in the profile; 0 if none makes it */
 	char *backend;          /* whose; NULL where the rule names none */
 	char *at;               /* clean view path */
 	char *from;             /* clean and relative to ROOT, or absolute; without the glob; of a
@@ -88,6 +89,9 @@ bool rule_is_hijacked(const char *rel, rule_is_hijacked_fn is_hijacked, void *ar
 
 /** rule_is_mark - is @name one of the files that specfs itself keeps in spec directories? */
 bool rule_is_mark(const char *name);
+
+/** rule_equal - do both say the same? Where they stand in a profile does not count */
+bool rule_equal(const struct rule *a, const struct rule *b);
 
 void rule_clear(struct rule *r);
 

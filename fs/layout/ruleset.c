@@ -78,6 +78,7 @@ static int rule_init(const struct profile *p, const struct profile_rule *pr, con
 	r->role = pr->role;
 	r->opaque = pr->opaque;
 	r->hijack = pr->hijack;
+	r->line = pr->line;
 	r->packages_opaque = pr->kind == RULE_MAP && p->packages_opaque;
 	strbuf_addf(&name, "%s %s", words[pr->kind], pr->name);
 	r->name = strbuf_detach(&name);
@@ -180,6 +181,12 @@ static int check_chain(const struct profile *p, const struct strv *backends, str
 	return 0;
 }
 
+/* The line of the section that came second. */
+static unsigned later(const struct rule *a, const struct rule *b)
+{
+	return a->line > b->line ? a->line : b->line;
+}
+
 /* Two sections of the profile must not make the same place, nor a file or link one above another.
  */
 static int check_places(const struct ruleset *rs, struct diag *d)
@@ -196,12 +203,12 @@ static int check_places(const struct ruleset *rs, struct diag *d)
 			if (j == i || b->kind == RULE_MAP || !rest || !strcmp(a->name, b->name))
 				continue;
 			if (!*rest && !b->glob)
-				return diag_add(d, -EINVAL, rs->profile->file, 0,
+				return diag_add(d, -EINVAL, rs->profile->file, later(a, b),
 						"[%s] and [%s] are both "
 						"at '%s', expected one",
 						a->name, b->name, a->at);
 			if (is_generated(a->kind))
-				return diag_add(d, -EINVAL, rs->profile->file, 0,
+				return diag_add(d, -EINVAL, rs->profile->file, b->line,
 						"[%s] at '%s' lies below "
 						"[%s] at '%s', which is no directory",
 						b->name, b->at, a->name, a->at);
