@@ -192,6 +192,12 @@ static int detect(int root_fd, const struct strv *dirs, struct diag *d, struct p
 	return load_shipped(dirs, FALLBACK, d, ret);
 }
 
+int profile_own_path(const char *root, struct strbuf *ret)
+{
+	strbuf_addf(ret, "%s/" OWN_PROFILE, root);
+	return strbuf_failed(ret);
+}
+
 static bool is_file_name(const char *which)
 {
 	size_t len = strlen(which);
@@ -228,8 +234,7 @@ static int find(const char *root, const char *which, struct diag *d, struct prof
 		return diag_add(d, -errno, root, 0, "cannot open the checkout: %s",
 				strerror(errno));
 	if (!faccessat(root_fd, OWN_PROFILE, F_OK, 0)) {
-		strbuf_addf(&own, "%s/" OWN_PROFILE, root);
-		r = strbuf_failed(&own);
+		r = profile_own_path(root, &own);
 		if (!r)
 			r = profile_load(own.buf, d, ret);
 		if (!r)

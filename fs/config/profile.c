@@ -277,6 +277,8 @@ int profile_load(const char *file, struct diag *d, struct profile **ret)
 	p->file = strdup(file);
 	if (!p->file)
 		return -ENOMEM;
+	if (stat(file, &p->st) < 0)
+		p->st = (struct stat){ 0 }; /* reading it says why */
 	r = ini_read_file(file, d, &handler, &l);
 	strv_clear(&l.sections);
 	strv_clear(&l.keys);

@@ -9,8 +9,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "base/diag.h"
+#include "base/strbuf.h"
 #include "base/strv.h"
 
 enum rule_kind {
@@ -67,6 +69,7 @@ struct profile {
 	char *name;
 	char *description;      /* one line, or "" */
 	char *file;             /* the INI file, for messages */
+	struct stat st;         /* of the file, from before it was read */
 	struct strv detect;     /* globs relative to ROOT; any hit makes the profile fit */
 	struct strv backends;   /* globs relative to ROOT of directories that may be a backend's */
 	bool packages_opaque;   /* a spec sub-package with __init__.py hides the trunk's */
@@ -104,6 +107,9 @@ int profile_load(const char *file, struct diag *d, struct profile **ret);
  */
 int profile_find(const char *root, const char *which, struct diag *d, struct profile **ret,
 		 char **ret_why);
+
+/** profile_own_path - append the path that a checkout's own profile has; 0 or -ENOMEM */
+int profile_own_path(const char *root, struct strbuf *ret);
 
 void profile_free(struct profile *p);
 

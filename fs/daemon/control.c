@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "layer/reload.h"
 #include "specfs/version.h"
 
 static const char *const kind_names[] = {
@@ -156,6 +157,14 @@ static json_t *redirects_json(const struct view *v)
 	return all;
 }
 
+/* Does the profile's file say something else by now? */
+static bool is_changed(const struct view *v)
+{
+	cleanup_reload_mark struct reload_mark mark = { 0 };
+
+	return reload_mark(v, &mark) < 0 || reload_is_due(&mark);
+}
+
 static int status(const struct session *s, struct strbuf *ret)
 {
 	const struct view *v = s->view;
@@ -169,7 +178,7 @@ static int status(const struct session *s, struct strbuf *ret)
 	json_object_set_new(j, "root", text(v->root));
 	json_object_set_new(j, "profile", text(v->profile ? v->profile->name : NULL));
 	json_object_set_new(j, "profile_why", text(v->profile_why));
-	json_object_set_new(j, "profile_changed", json_boolean(view_profile_changed(v)));
+	json_object_set_new(j, "profile_changed", json_boolean(is_changed(v)));
 	json_object_set_new(j, "backends", backends_json(v));
 	json_object_set_new(j, "scratch", text(v->scratch));
 	json_object_set_new(j, "readonly", json_boolean(s->readonly));

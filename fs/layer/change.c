@@ -218,6 +218,7 @@ static int describe(struct view *v, const struct place *p, const struct object *
 {
 	*ret = (struct found){
 		.layer = p->layer,
+		.generation = v->stack.generation,
 		.obj = *o,
 		.st = o->st,
 		.parts = S_ISDIR(o->st.st_mode) ? UINT64_C(1) << p->layer : 0,

@@ -59,6 +59,11 @@ void hide_free(struct hide *h)
 	free(h);
 }
 
+void hide_move(struct hide *h, const struct layer *l)
+{
+	h->layer = l;
+}
+
 /* What the file's stat says now; all zero where there is no regular file. */
 static void look(const struct hide *h, struct object *ret)
 {

@@ -19,6 +19,9 @@ struct hide;
 int hide_new(const struct layer *l, struct hide **ret);
 void hide_free(struct hide *h);
 
+/** hide_move - the layer is at @l now; nobody may use the list meanwhile */
+void hide_move(struct hide *h, const struct layer *l);
+
 /** hide_covers - does the list hide @rel, a path relative to the spec directory? thread-safe */
 bool hide_covers(struct hide *h, const char *rel, bool is_dir);
 

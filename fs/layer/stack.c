@@ -23,7 +23,7 @@
 void stack_init(struct stack *st)
 {
 	*st = (struct stack){ .root_fd = -1 };
-	for (unsigned i = 0; i < STACK_MAX; i++)
+	for (unsigned i = 0; i < STACK_ALL; i++)
 		st->layers[i].base_fd = -1;
 }
 
@@ -33,6 +33,8 @@ void stack_clear(struct stack *st)
 		hide_free(st->hides[i]);
 		layer_clear(&st->layers[i]);
 	}
+	while (st->n_former)
+		layer_clear(&st->layers[STACK_MAX + --st->n_former]);
 	if (st->root_fd >= 0)
 		close(st->root_fd);
 	inomap_free(st->inos);
@@ -57,6 +59,13 @@ int stack_add(struct stack *st, const struct layer *l)
 	}
 	st->hides[st->n] = h;
 	return (int)st->n++;
+}
+
+int stack_too_many(struct diag *d)
+{
+	return diag_add(d, -E2BIG, NULL, 0,
+			"more than %d layers, expected fewer backends, maps or overlays",
+			STACK_MAX);
 }
 
 int stack_settle(struct stack *st)
@@ -324,6 +333,7 @@ static int conclude(struct search *s, const struct dirset *dir, struct found *re
 	/* a layer counts its own sub-directories; 1 means "not counted" */
 	if (s->n_disk > 1 || s->f.parts & s->places)
 		s->f.st.st_nlink = 1;
+	s->f.generation = s->st->generation;
 	*ret = s->f;
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/diag.h"
 #include "layer/hide.h"
 #include "layer/inomap.h"
 #include "layer/layer.h"
@@ -22,12 +23,17 @@ struct kept;
 struct redirects;
 struct made;
 
-enum { STACK_MAX = 64 };        /* layers: one bit each in a set */
+enum {
+	STACK_MAX = 64,                 /* layers: one bit each in a set */
+	STACK_ALL = 2 * STACK_MAX,      /* with former ones, see reload.h */
+};
 
 struct stack {
-	struct layer layers[STACK_MAX];
+	struct layer layers[STACK_ALL]; /* former ones begin at STACK_MAX */
 	struct hide *hides[STACK_MAX];  /* spec layers: their .specfs-hide; NULL for others */
 	unsigned n;
+	unsigned n_former;
+	unsigned generation;            /* counts exchanges of the rules */
 	const struct ruleset *rules;    /* borrowed; NULL without a profile */
 	int root_fd;                    /* ROOT, O_PATH; -1 if the view has no checkout */
 	struct stat root_st;            /* of ROOT (or the lowest layer) when the view was
@@ -43,6 +49,8 @@ struct stack {
 /* An object of the view. */
 struct found {
 	unsigned layer;         /* index of its owner: who has the data and the attributes */
+	unsigned generation;    /* of the stack that it was found in: with another one, @parts
+				 * are not to be relied on */
 	struct object obj;      /* the owner's stat */
 	struct stat st;         /* what the view shows: obj.st with the view's inode number and,
 				 * for a merged directory, the latest times of all parts */
@@ -77,6 +85,9 @@ void stack_clear(struct stack *st);
  * Returns the layer's index, -E2BIG beyond STACK_MAX, or -ENOMEM.
  */
 int stack_add(struct stack *st, const struct layer *l);
+
+/** stack_too_many - say in @d that there are more layers than can be; -E2BIG */
+int stack_too_many(struct diag *d);
 
 /**
  * stack_settle - to be called once all layers are there: device of the lowest layer, times, owner

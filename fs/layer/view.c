@@ -17,10 +17,8 @@
 #include "layer/exchange.h"
 #include "layer/kept.h"
 #include "layer/made.h"
+#include "layer/rules.h"
 #include "layer/scratch.h"
-#include "layout/backend.h"
-#include "layout/checkout.h"
-#include "layout/supply.h"
 
 /* Append a layer; takes @l's strings and descriptor, also on failure. */
 static int add_layer(struct view *v, struct layer *l, struct diag *d)
@@ -30,12 +28,7 @@ static int add_layer(struct view *v, struct layer *l, struct diag *d)
 	if (r >= 0)
 		return 0;
 	layer_clear(l);
-	if (r == -E2BIG)
-		return diag_add(d, r, NULL, 0,
-				"more than %d layers, expected fewer backends, maps or "
-				"overlays",
-				STACK_MAX);
-	return r;
+	return r == -E2BIG ? stack_too_many(d) : r;
 }
 
 static int add_scratch(struct view *v, struct diag *d)
@@ -62,125 +55,14 @@ static int add_scratch(struct view *v, struct diag *d)
 	return add_layer(v, &l, d);
 }
 
-static char *rule_label(const struct rule *r)
+static int add_rules(struct view *v, struct rules *rules, struct diag *d)
 {
-	cleanup_strbuf struct strbuf s = STRBUF_INIT;
+	for (unsigned i = 0; i < rules->n_layers; i++) {
+		struct layer l = rules_take_layer(rules, i);
+		int r = add_layer(v, &l, d);
 
-	strbuf_addf(&s, "%s%s%s", r->backend ? r->backend : "", r->backend ? " " : "", r->name);
-	return strbuf_detach(&s);
-}
-
-static enum layer_kind kind_of(const struct rule *r)
-{
-	switch (r->kind) {
-	case RULE_MAP:
-		return LAYER_SPEC;
-	case RULE_GRAFT:
-		return LAYER_GRAFT;
-	case RULE_LINK:
-	case RULE_FILE:
-		break;
-	case RULE_SUPPLY:
-		return LAYER_SUPPLIED;
-	}
-	return LAYER_GENERATED;
-}
-
-/* The real path of a rule's directory, or what it would be if it is not there yet. */
-static int resolve_from(const struct view *v, const struct rule *r, struct strbuf *ret)
-{
-	cleanup_strbuf struct strbuf full = STRBUF_INIT;
-	cleanup_free char *real = NULL;
-
-	if (r->from[0] == '/')
-		strbuf_adds(&full, r->from);
-	else
-		strbuf_addf(&full, "%s/%s", v->root, r->from);
-	if (strbuf_failed(&full) < 0)
-		return -ENOMEM;
-	real = realpath(full.buf, NULL);
-	if (!real && errno != ENOENT)
-		return -errno;
-	strbuf_adds(ret, real ? real : full.buf);
-	return strbuf_failed(ret);
-}
-
-/* Open what a map's or graft's paths start at: ROOT for what lies in it, else the directory. */
-static int open_rule_dir(const struct view *v, const struct rule *r, struct diag *d,
-			 struct layer *l)
-{
-	cleanup_strbuf struct strbuf real = STRBUF_INIT;
-	const char *below;
-	int err = resolve_from(v, r, &real);
-
-	if (err < 0)
-		return diag_add(d, err, v->profile->file, 0, "[%s] '%s': %s", r->name, r->from,
-				strerror(-err));
-	below = path_below(real.buf + 1, v->root + 1);
-	l->in_root = below != NULL;
-	if (!below && r->from[0] != '/')
-		return diag_add(d, -EXDEV, v->profile->file, 0,
-				"[%s] '%s' leads to '%s', expected a "
-				"directory inside the checkout",
-				r->name, r->from, real.buf);
-	l->path = strdup(real.buf);
-	l->dir = strdup(below ? below : "");
-	if (!l->path || !l->dir)
-		return -ENOMEM;
-	l->base_fd = below ? fcntl(v->stack.root_fd, F_DUPFD_CLOEXEC, 0)
-			   : open(real.buf, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (l->base_fd < 0)
-		return diag_add(d, -errno, v->profile->file, 0, "[%s] '%s' can't be opened: %s",
-				r->name, real.buf, strerror(errno));
-	return 0;
-}
-
-/* The same for a file of the installation: its directory, and its name there. */
-static int open_supplied(const struct rule *r, struct diag *d, struct layer *l)
-{
-	cleanup_free char *dir = strndup(r->from, path_parent_len(r->from));
-
-	l->path = strdup(r->from);
-	l->dir = strdup(path_base(r->from));
-	if (!dir || !l->path || !l->dir)
-		return -ENOMEM;
-	l->base_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return l->base_fd < 0 ? diag_add(d, -errno, r->from, 0, "[%s]: %s", r->name,
-					 strerror(errno))
-			      : 0;
-}
-
-static int add_rule(struct view *v, const struct rule *r, struct diag *d)
-{
-	struct layer l = { .kind = kind_of(r), .rule = r, .base_fd = -1, .label = rule_label(r) };
-	int err = 0;
-
-	if (l.kind == LAYER_GENERATED) {
-		l.path = strdup("");
-		l.dir = strdup("");
-	} else if (l.kind == LAYER_SUPPLIED) {
-		err = open_supplied(r, d, &l);
-	} else {
-		err = open_rule_dir(v, r, d, &l);
-	}
-	if (err < 0) {
-		layer_clear(&l);
-		return err;
-	}
-	return add_layer(v, &l, d);
-}
-
-static int add_rules(struct view *v, struct diag *d)
-{
-	for (size_t i = 0; v->rules && i < v->rules->n_rules; i++) {
-		const struct rule *r = &v->rules->rules[i];
-		int err;
-
-		if (r->kind == RULE_MAP && r->role == ROLE_PROVIDER)
-			continue;
-		err = add_rule(v, r, d);
-		if (err < 0)
-			return err;
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -226,22 +108,6 @@ static int check_scratch_place(const struct view *v, const struct view_options *
 	return 0;
 }
 
-/* The same for directories that rules name by absolute paths. */
-static int check_rule_places(const struct view *v, struct diag *d)
-{
-	for (unsigned i = 1; v->scratch && i < v->stack.n; i++) {
-		const char *path = v->stack.layers[i].path;
-
-		if (*path &&
-		    (path_below(v->scratch + 1, path + 1) || path_below(path + 1, v->scratch + 1)))
-			return diag_add(d, -EINVAL, NULL, 0,
-					"scratch directory '%s' and layer '%s' "
-					"contain one another, expected separate directories",
-					v->scratch, path);
-	}
-	return 0;
-}
-
 static int open_scratch_path(struct view *v, const struct view_options *o, struct diag *d)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
@@ -262,28 +128,33 @@ static bool wants_profile(const struct view_options *o)
 	return o->profile || o->backends.n || !o->overlays.n;
 }
 
-static int open_rules(struct view *v, const struct view_options *o, struct diag *d)
+static int open_rules(struct view *v, const struct view_options *o, struct diag *d,
+		      struct rules *ret)
 {
-	int r = profile_find(v->root, o->profile, d, &v->profile, &v->profile_why);
+	struct rules_source src = {
+		.root = v->root,
+		.root_fd = v->stack.root_fd,
+		.which = o->profile,
+		.backends = &o->backends,
+	};
+	int r = rules_read(&src, d, ret);
 
-	if (!r && stat(v->profile->file, &v->profile_st) < 0)
-		r = diag_add(d, -errno, v->profile->file, 0, "%s", strerror(errno));
-	for (size_t i = 0; !r && i < o->backends.n; i++)
-		r = backend_check(v->stack.root_fd, v->profile, o->backends.v[i], d);
-	if (!r)
-		r = ruleset_new(v->profile, &o->backends, d, &v->rules);
-	if (!r)
-		r = supply_add(v->rules, v->stack.root_fd, d);
 	if (r < 0)
 		return r;
-	r = checkout_settle(v->stack.root_fd, v->rules);
-	if (r < 0)
-		return diag_add(d, r, NULL, 0, "checkout '%s': %s", v->root, strerror(-r));
+	if (o->profile) {
+		v->profile_asked = strdup(o->profile);
+		if (!v->profile_asked)
+			return -ENOMEM;
+	}
+	v->profile = steal_ptr(&ret->profile);
+	v->profile_why = steal_ptr(&ret->why);
+	v->rules = steal_ptr(&ret->set);
 	v->stack.rules = v->rules;
 	return 0;
 }
 
-static int open_root(struct view *v, const struct view_options *o, struct diag *d)
+static int open_root(struct view *v, const struct view_options *o, struct diag *d,
+		     struct rules *rules)
 {
 	int r;
 
@@ -302,21 +173,22 @@ static int open_root(struct view *v, const struct view_options *o, struct diag *
 	r = ignore_open(v->root, d, &v->ignore);
 	if (r < 0)
 		return r;
-	return wants_profile(o) ? open_rules(v, o, d) : 0;
+	return wants_profile(o) ? open_rules(v, o, d, rules) : 0;
 }
 
-static int add_layers(struct view *v, const struct view_options *o, struct diag *d)
+static int add_layers(struct view *v, const struct view_options *o, struct rules *rules,
+		      struct diag *d)
 {
-	int r = add_scratch(v, d);
+	int r = rules_check_scratch(rules, v->scratch, d);
 
 	if (!r)
-		r = add_rules(v, d);
+		r = add_scratch(v, d);
+	if (!r)
+		r = add_rules(v, rules, d);
 	for (size_t i = 0; !r && i < o->overlays.n; i++)
 		r = add_directory(v, LAYER_OVERLAY, "overlay", o->overlays.v[i], d);
 	if (!r && v->root)
 		r = add_directory(v, LAYER_TRUNK, "trunk", v->root, d);
-	if (!r)
-		r = check_rule_places(v, d);
 	if (r < 0)
 		return r;
 	r = stack_settle(&v->stack);
@@ -355,6 +227,7 @@ static int open_memory(struct view *v)
 int view_open(const struct view_options *o, struct diag *d, struct view **ret)
 {
 	cleanup_view struct view *v = calloc(1, sizeof(*v));
+	cleanup_rules struct rules rules = { 0 };
 	int r;
 
 	if (!v)
@@ -364,11 +237,11 @@ int view_open(const struct view_options *o, struct diag *d, struct view **ret)
 	v->readonly = o->readonly;
 	v->scratch_all = o->scratch_all;
 	v->write_owner = o->write_owner;
-	r = open_root(v, o, d);
+	r = open_root(v, o, d, &rules);
 	if (!r)
 		r = open_scratch_path(v, o, d);
 	if (!r)
-		r = add_layers(v, o, d);
+		r = add_layers(v, o, &rules, d);
 	if (!r)
 		r = open_memory(v);
 	if (!r)
@@ -387,23 +260,12 @@ int view_open(const struct view_options *o, struct diag *d, struct view **ret)
 	return 0;
 }
 
-bool view_profile_changed(const struct view *v)
-{
-	const struct stat *was = &v->profile_st;
-	struct stat now;
-
-	if (!v->profile)
-		return false;
-	return stat(v->profile->file, &now) < 0 || now.st_ino != was->st_ino ||
-	       now.st_size != was->st_size || now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
-	       now.st_mtim.tv_nsec != was->st_mtim.tv_nsec;
-}
-
 void view_free(struct view *v)
 {
 	if (!v)
 		return;
 	stack_clear(&v->stack);
+	rules_clear(&v->former);
 	redirects_free(v->redirects);
 	workdir_free(v->work);
 	ignore_free(v->ignore);
@@ -412,6 +274,7 @@ void view_free(struct view *v)
 	if (v->lock_fd >= 0)
 		close(v->lock_fd);
 	free(v->profile_why);
+	free(v->profile_asked);
 	free(v->root);
 	free(v->scratch);
 	free(v);

@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "layer/redirect.h"
 #include "layer/route.h"
+#include "layer/rules.h"
 #include "layer/stack.h"
 #include "layer/workdir.h"
 #include "layout/ruleset.h"
@@ -32,8 +33,9 @@ struct view_options {
 struct view {
 	struct profile *profile; /* NULL without a profile (-l) */
 	char *profile_why;
-	struct stat profile_st; /* of the profile's file when it was read */
+	char *profile_asked;     /* the options' profile */
 	struct ruleset *rules; /* NULL without a profile */
+	struct rules former;   /* of stack.former, see reload.h */
 	char *root;	       /* real path of ROOT, or NULL */
 	char *scratch;	       /* real path, or NULL */
 	int lock_fd;	       /* holds the scratch directory for this view alone; -1 */
@@ -69,9 +71,6 @@ int view_cache_dir(struct strbuf *ret);
 /** view_default_scratch - append a directory of view_cache_dir(), named by a hash of the options:
  * root, backends, profile, overlays, scratch_all */
 int view_default_scratch(const struct view_options *o, struct strbuf *ret);
-
-/** view_profile_changed - is the profile's file another one than was read, or gone? */
-bool view_profile_changed(const struct view *v);
 
 /** view_origin - "LABEL REALPATH" of an object: where it comes from, for people and tools */
 int view_origin(const struct view *v, const char *path, const struct found *f, struct strbuf *ret);
