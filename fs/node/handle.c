@@ -353,6 +353,33 @@ int handle_take(struct slots *s, struct node *n, enum handle_kind kind, bool *re
 	return fd;
 }
 
+/* A descriptor for writing that slots_drop_writers() closes, or NULL; the lock is held. */
+static struct handle *find_writer(const struct slots *s)
+{
+	const struct list *lists[] = { &s->lru, &s->pinned };
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		for (struct handle *h = lists[i]->first; h; h = h->next)
+			if (h->kind == HANDLE_WRITE && is_reopenable(h))
+				return h;
+	return NULL;
+}
+
+void slots_drop_writers(struct slots *s)
+{
+	struct handle *h;
+
+	pthread_mutex_lock(&s->lock);
+	while ((h = find_writer(s))) {
+		h->users++;
+		(void)detach(s, h); /* it has a user: us */
+		while (h->users > 1)
+			pthread_cond_wait(&s->unused, &s->lock);
+		destroy(h);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
 void handle_drop_all(struct slots *s, struct node *n)
 {
 	for (int k = 0; k < HANDLE_KINDS; k++)

@@ -83,6 +83,15 @@ void handle_drop(struct slots *s, struct node *n, enum handle_kind kind);
  */
 int handle_take(struct slots *s, struct node *n, enum handle_kind kind, bool *ret_is_readable);
 
+/**
+ * slots_drop_writers - close descriptors for writing that can be opened again, each once nobody
+ * uses it
+ *
+ * For a change of where changes go. Nobody may get new ones meanwhile. Files without a name keep
+ * theirs.
+ */
+void slots_drop_writers(struct slots *s);
+
 /** handle_drop_all - let go of all that the node has; for a node that is freed */
 void handle_drop_all(struct slots *s, struct node *n);
 

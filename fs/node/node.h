@@ -6,7 +6,8 @@
  *
  * Locks, in the order in which they are taken:
  *
- *   tree       paths stay true while it is read-held; renaming a directory write-holds it
+ *   tree       paths stay true while it is read-held, and so do the view's rules and layers;
+ *              renaming a directory write-holds it, as does an exchange of the rules
  *   node_begin one change of the object at a time, copy-up included; two nodes: smaller id first
  *   table.lock ids, names, what was found; never held over a system call
  *   slots.lock, snapshots.lock

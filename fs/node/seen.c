@@ -25,6 +25,7 @@ void seen_set(struct seen *s, const struct found *f)
 		.blksize = (uint32_t)st->st_blksize,
 		.mode = (uint16_t)st->st_mode,
 		.owner_mode = (uint16_t)f->obj.st.st_mode,
+		.generation = f->generation,
 		.layer = (uint8_t)f->layer,
 		.via_link = f->via_link,
 		.virtual = f->virtual,
@@ -37,6 +38,7 @@ void seen_get(const struct seen *s, struct found *ret)
 {
 	*ret = (struct found){
 		.layer = s->layer,
+		.generation = s->generation,
 		.st = {
 			.st_dev = s->key.dev,
 			.st_ino = s->ino,

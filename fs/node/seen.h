@@ -38,6 +38,7 @@ struct seen {
 	uint32_t blksize;
 	uint16_t mode;
 	uint16_t owner_mode;
+	uint32_t generation;
 	uint8_t layer;
 	bool via_link : 1;
 	bool virtual : 1;

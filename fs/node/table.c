@@ -491,6 +491,46 @@ void table_add_part(struct table *t, struct node *dir, unsigned layer)
 	pthread_mutex_unlock(&t->lock);
 }
 
+/* A set of layers, by their new indices. */
+static uint64_t renumber_set(uint64_t set, const unsigned map[STACK_ALL])
+{
+	uint64_t now = 0;
+
+	for (; set; set &= set - 1) {
+		unsigned to = map[__builtin_ctzll(set)];
+
+		if (to < STACK_MAX)
+			now |= UINT64_C(1) << to;
+	}
+	return now;
+}
+
+static void renumber_node(void *map, struct hashed *h)
+{
+	struct node *n = CONTAINER_OF(h, struct node, by_id);
+
+	n->seen.layer = (uint8_t)((const unsigned *)map)[n->seen.layer];
+	n->seen.parts = renumber_set(n->seen.parts, map);
+	atomic_store(&n->watched, renumber_set(atomic_load(&n->watched), map));
+}
+
+static void renumber_name(void *map, struct hashed *h)
+{
+	struct name *nm = CONTAINER_OF(h, struct name, hashed);
+
+	nm->layer = (uint8_t)((const unsigned *)map)[nm->layer];
+}
+
+void table_renumber(struct table *t, unsigned map[STACK_ALL], struct node *root,
+		    const struct found *found)
+{
+	pthread_mutex_lock(&t->lock);
+	hashset_each(&t->ids, renumber_node, map);
+	hashset_each(&t->names, renumber_name, map);
+	seen_set(&root->seen, found);
+	pthread_mutex_unlock(&t->lock);
+}
+
 static int push(struct node ***v, size_t *n, size_t *cap, struct node *node)
 {
 	if (*n == *cap) {

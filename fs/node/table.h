@@ -195,6 +195,16 @@ void table_recount(struct table *t);
 /** table_set_orphan - say how a node without names may be changed */
 void table_set_orphan(struct table *t, struct node *n, enum orphan orphan);
 
+/**
+ * table_renumber - the layers have got other indices
+ * @map:   from each index to the new one; what has none of a layer in use is part of no directory
+ * @root:  the root's node, @found: what it is now
+ *
+ * Nobody may be in the middle of a look at the layers meanwhile.
+ */
+void table_renumber(struct table *t, unsigned map[STACK_ALL], struct node *root,
+		    const struct found *found);
+
 /** table_orphan - how may it be changed? */
 enum orphan table_orphan(struct table *t, struct node *n);
 

@@ -13,6 +13,7 @@
 #include "ops/growth.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
+#include "ops/place.h"
 #include "ops/reply.h"
 
 enum {
@@ -59,14 +60,19 @@ static void reply_hidden(struct server *srv, fuse_req_t req, uint64_t id, size_t
 		(void)fuse_reply_buf(req, buf, (size_t)n);
 }
 
-/* A file that a rule makes: its text, or NULL if the node is of another kind. */
-static const char *generated_text(struct server *srv, struct node *n)
+/* A copy of the text of a file that a rule makes; false if the node is of another kind. */
+static bool generated_text(struct server *srv, struct node *n, struct strbuf *ret)
 {
 	struct found f;
+	bool is;
 
+	tree_read(srv);
 	node_found(n, &f);
-	return f.virtual && n->type == S_IFREG ? stack_virtual_content(&srv->view->stack, &f)
-					       : NULL;
+	is = f.virtual && n->type == S_IFREG;
+	if (is)
+		strbuf_adds(ret, stack_virtual_content(&srv->view->stack, &f));
+	tree_done(srv);
+	return is && strbuf_failed(ret) == 0;
 }
 
 void op_read(fuse_req_t req, fuse_ino_t id, size_t size, off_t offset, struct fuse_file_info *fi)
@@ -74,7 +80,7 @@ void op_read(fuse_req_t req, fuse_ino_t id, size_t size, off_t offset, struct fu
 	struct server *srv = server_of(req, REQ_READ);
 	cleanup_node struct node *n = NULL;
 	cleanup_handle struct handle *h = NULL;
-	const char *text;
+	cleanup_strbuf struct strbuf text = STRBUF_INIT;
 	int r;
 
 	if (hidden_is(id)) {
@@ -84,9 +90,8 @@ void op_read(fuse_req_t req, fuse_ino_t id, size_t size, off_t offset, struct fu
 	r = server_node(srv, id, &n);
 	if (!r)
 		r = edit_open_read(srv, n, &h);
-	text = r == -EIO ? generated_text(srv, n) : NULL;
-	if (text) {
-		reply_text(req, text, size, offset);
+	if (r == -EIO && generated_text(srv, n, &text)) {
+		reply_text(req, text.buf, size, offset);
 		return;
 	}
 	if (r < 0)

@@ -164,14 +164,14 @@ static const struct layer *layer_of_new(struct server *srv, struct node *n)
 static int statfs_of(struct server *srv, uint64_t id, struct statvfs *ret)
 {
 	cleanup_node struct node *n = NULL;
-	const struct layer *l;
+	int r;
 
 	if (!hidden_is(id) && server_node(srv, id, &n) < 0)
 		return -ESTALE;
 	tree_read(srv);
-	l = layer_of_new(srv, n);
+	r = fstatvfs(layer_of_new(srv, n)->base_fd, ret) < 0 ? -errno : 0;
 	tree_done(srv);
-	return fstatvfs(l->base_fd, ret) < 0 ? -errno : 0;
+	return r;
 }
 
 void op_statfs(fuse_req_t req, fuse_ino_t id)

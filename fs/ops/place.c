@@ -30,6 +30,26 @@ static int open_parts(void *arg)
 	return stack_open_dir(&p->srv->view->stack, p->path.buf, p->found.parts, &p->parts);
 }
 
+/* The rules have been exchanged since the directory was found: of which layers is it now? */
+static int settle(struct place *p)
+{
+	struct table *t = p->srv->table;
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	cleanup_node struct node *parent = NULL;
+	uint64_t seq;
+	int r = table_place(t, p->dir, &path, &parent);
+
+	if (r < 0)
+		return r;
+	seq = table_seq(t, parent);
+	r = stack_lookup(&p->srv->view->stack, path.buf, &p->found);
+	if (r == -ENOTDIR || (!r && !S_ISDIR(p->found.st.st_mode)))
+		r = -ENOENT;
+	if (!r)
+		table_refresh(t, p->dir, parent, path_base(path.buf), seq, &p->found);
+	return r;
+}
+
 /* @p->dir is set: fill in the rest. */
 static int open_node(struct place *p)
 {
@@ -42,7 +62,10 @@ static int open_node(struct place *p)
 	if (r < 0)
 		return r == -ESTALE ? -ENOENT : r;
 	node_found(p->dir, &p->found);
-	r = server_open(p->srv, open_parts, p);
+	if (p->found.generation != p->srv->view->stack.generation && p->dir->id != NODE_ROOT)
+		r = settle(p);
+	if (!r)
+		r = server_open(p->srv, open_parts, p);
 	if (!r && p->srv->on_dir)
 		p->srv->on_dir(p->srv->watch_arg, p->dir, &p->parts);
 	return r;

@@ -262,6 +262,25 @@ static void node_takes_its_descriptors_along(void **state)
 	assert_int_equal(slots_count(f->slots, NULL), 0);
 }
 
+static void descriptors_for_writing_go_if_they_can_be_had_again(void **state)
+{
+	struct fix *f = *state;
+	char path[256];
+
+	handle_put(install(f, 0, HANDLE_READ));
+	handle_put(install(f, 0, HANDLE_WRITE));
+	handle_put(install(f, 1, HANDLE_WRITE));
+	handle_put(install(f, 2, HANDLE_WRITE));
+	snprintf(path, sizeof(path), "%s/f1", f->tmp);
+	assert_int_equal(unlink(path), 0);
+	slots_drop_writers(f->slots);
+	assert_true(has(f, 0, HANDLE_READ));
+	assert_false(has(f, 0, HANDLE_WRITE));
+	assert_true(has(f, 1, HANDLE_WRITE)); /* there is no other way to it */
+	assert_false(has(f, 2, HANDLE_WRITE));
+	assert_int_equal(slots_count(f->slots, NULL), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +297,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(taking_waits_for_users, setup, teardown),
 		cmocka_unit_test_setup_teardown(young_descriptor_for_writing_stays, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(
+			descriptors_for_writing_go_if_they_can_be_had_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(node_takes_its_descriptors_along, setup, teardown),
 	};
 
