@@ -184,7 +184,11 @@ static void lose_name(struct server *srv, struct place *p, const char *name, con
 	const char *path = place_child_path(p, name);
 	bool own = path && route_existing(srv->view, path, f, ROUTE_EDIT, &rt) == 0 && rt.in_place;
 
-	if (table_absent(srv->table, p->dir, name, p->seq, &lost) == 0 && lost && own)
+	if (table_absent(srv->table, p->dir, name, p->seq, &lost) < 0 || !lost)
+		return;
+	if (path)
+		edit_keep_lost(srv, lost, path, f);
+	if (own)
 		table_set_orphan(srv->table, lost, ORPHAN_OWN);
 }
 
@@ -356,6 +360,49 @@ struct handle *edit_keep(struct server *srv, struct node *n, bool write)
 	if (fd < 0 || handle_install(srv->slots, n, HANDLE_PATH, fd, false, &h) < 0)
 		return NULL;
 	return h;
+}
+
+/* A file without a name that says what the generated one said. */
+static int copy_text(struct server *srv, const struct found *f)
+{
+	const char *text = stack_virtual_content(&srv->view->stack, f);
+	int fd = scratch_file(srv);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = fd_write_all(fd, text, strlen(text));
+	if (!r && srv->is_root && fchown(fd, f->st.st_uid, f->st.st_gid) < 0)
+		r = -errno;
+	if (!r && fchmod(fd, f->st.st_mode & 07777) < 0)
+		r = -errno;
+	if (!r && futimens(fd, (struct timespec[]){ f->st.st_atim, f->st.st_mtim }) < 0)
+		r = -errno;
+	if (r < 0)
+		close(fd);
+	return r < 0 ? r : fd;
+}
+
+void edit_keep_lost(struct server *srv, struct node *n, const char *path, const struct found *f)
+{
+	enum handle_kind kind = HANDLE_READ;
+	cleanup_handle struct handle *h = NULL;
+	int fd;
+
+	if (n->type != S_IFREG || slots_are_scarce(srv->slots))
+		return;
+	for (int k = 0; k < HANDLE_KINDS && !h; k++)
+		h = handle_get(srv->slots, n, (enum handle_kind)k);
+	if (!h) {
+		fd = f->virtual ? copy_text(srv, f) : server_open_file(srv, path, f, O_RDONLY);
+		if (fd == -EACCES) {
+			kind = HANDLE_PATH;
+			fd = server_open_file(srv, path, f, O_PATH);
+		}
+		if (fd < 0 || handle_install(srv->slots, n, kind, fd, kind == HANDLE_READ, &h) < 0)
+			return;
+	}
+	handle_pin(h);
 }
 
 enum orphan edit_outcome(const struct handle *kept, nlink_t before)

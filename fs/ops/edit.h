@@ -43,6 +43,15 @@ int edit_prepare(struct server *srv, struct node *n, int *ret_fd);
 struct handle *edit_keep(struct server *srv, struct node *n, bool write);
 
 /**
+ * edit_keep_lost - a node has lost its last name, at @path, by what others did: keep a descriptor
+ * for who has it open, while there is still a way to it
+ * @f: what it was found as
+ *
+ * The caller holds the tree. What can't be had can't be kept, nor when descriptors are scarce.
+ */
+void edit_keep_lost(struct server *srv, struct node *n, const char *path, const struct found *f);
+
+/**
  * edit_outcome - what became of a node whose name was removed: was its object taken out of the
  * layer, or only hidden? @kept: a descriptor of it or NULL; @before: its link count then
  */

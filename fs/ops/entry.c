@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ops/edit.h"
 #include "ops/growth.h"
 #include "ops/hidden.h"
 
@@ -62,7 +63,10 @@ static void settle_lost(struct place *p, const char *name, struct node *lost)
 		return;
 	node_found(lost, &f);
 	path = place_child_path(p, name);
-	if (path && !f.virtual && route_existing(p->srv->view, path, &f, ROUTE_EDIT, &rt) == 0 &&
+	if (!path)
+		return;
+	edit_keep_lost(p->srv, lost, path, &f);
+	if (!f.virtual && route_existing(p->srv->view, path, &f, ROUTE_EDIT, &rt) == 0 &&
 	    rt.in_place)
 		table_set_orphan(p->srv->table, lost, ORPHAN_OWN);
 }

@@ -13,6 +13,7 @@ TREE = {
     f'{MAPPED}/__init__.py': '',
     f'{MAPPED}/core.py': 'trunk core\n',
     f'{MAPPED}/math.py': 'trunk math\n',
+    f'{MAPPED}/more.py': 'trunk more\n',
     f'{SPEC}/math.py': 'spec math\n',
     'docs/a.txt': 'a\n',
     'docs/deep/er/b.txt': 'b\n',
@@ -184,6 +185,23 @@ def open_files_follow_their_file():
         kept.close()
 
 
+def open_files_that_were_not_read_yet_are_kept():
+    """The file is still there, but no name of the view leads to it any more."""
+    with view() as v:
+        shadowed = open(v.path(f'{MAPPED}/core.py'), 'rb', buffering=0)
+        hidden = open(v.path(f'{MAPPED}/more.py'), 'rb', buffering=0)
+        write_file(os.path.join(v.root, SPEC, 'core.py'), b'spec core\n')
+        write_file(os.path.join(v.root, 'third_party/mthreads/spec/triton/.specfs-hide'),
+                   b'/language/more.py\n')
+        v.cli('sync', v.mnt)
+        equal(v.read(f'{MAPPED}/core.py'), b'spec core\n', 'by name')
+        equal(shadowed.read(), b'trunk core\n', 'the one that is shadowed')
+        true(not v.exists(f'{MAPPED}/more.py'), 'hidden')
+        equal(hidden.read(), b'trunk more\n', 'the one that is hidden')
+        shadowed.close()
+        hidden.close()
+
+
 def hard_links_and_shared_maps_are_found_by_sync():
     with view() as v:
         os.link(os.path.join(v.root, 'docs/a.txt'), os.path.join(v.root, 'outside'))
@@ -260,5 +278,6 @@ main(names_come_and_go, a_missing_header_is_found_once_it_is_made, content_chang
      attributes_change, directories_that_were_only_looked_at, specialization_comes_and_goes,
      hide_list_is_edited, directories_move_away_and_back, a_directory_is_replaced,
      a_spec_directory_appears, a_symlink_is_swapped, open_files_follow_their_file,
+     open_files_that_were_not_read_yet_are_kept,
      hard_links_and_shared_maps_are_found_by_sync, strict_and_ttl_see_it_too, strict_is_never_stale,
      ttl_is_not_stale_for_longer, sync_needs_a_view)
