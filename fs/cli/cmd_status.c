@@ -111,7 +111,7 @@ static int add_differences(const struct serving *s, bool all, struct diag *d, js
 	if (r == -EACCES)
 		note("what the view differs in is its owner's to see: %s",
 		     d->lines.n ? d->lines.v[0] : strerror(-r));
-	else if (r == -EINVAL && json_is_true(json_object_get(o, "profile_changed")))
+	else if (r < 0 && json_is_true(json_object_get(o, "profile_changed")))
 		note("what the view differs in cannot be told, its profile is faulty now: %s",
 		     d->lines.n ? d->lines.v[0] : strerror(-r));
 	else
@@ -286,6 +286,17 @@ static void print_chain(const json_t *o)
 	printf(json_array_size(backends) ? "\n" : "-\n");
 }
 
+/* Does the view go by its profile's file as that is now? */
+static void tell_profile(const json_t *o)
+{
+	if (json_is_true(json_object_get(o, "profile_changed")))
+		print_line("", "its file has changed since: the view keeps the rules that it had");
+	print_line("", json_get_text(o, "profile_error"));
+	if (json_is_true(json_object_get(o, "profile_redirects_later")))
+		print_line("", "its [redirect] has changed since: that takes effect at the next "
+			       "mount");
+}
+
 static void tell_text(const json_t *o)
 {
 	static const struct kind changes[] = {
@@ -298,16 +309,16 @@ static void tell_text(const json_t *o)
 	};
 	json_t *cache = json_object_get(o, "cache");
 	const char *root = json_get_text(o, "root");
-	const char *why = json_get_text(o, "why");
+	const char *why = json_get_text(o, "profile_why");
+
+	why = why ? why : json_get_text(o, "why"); /* the record's */
 
 	print_text(json_get_text(o, "mountpoint") ? json_get_text(o, "mountpoint") : "?");
 	printf(": %s\n", json_get_text(o, "state"));
 	print_line("root", root);
 	print_chain(o);
 	print_line("profile", why ? why : json_get_text(o, "profile"));
-	if (json_is_true(json_object_get(o, "profile_changed")))
-		print_line("", "its file has changed since: the view goes by what it was when "
-			       "mounted");
+	tell_profile(o);
 	print_number("process", json_object_get(o, "pid"));
 	print_line("version", json_get_text(o, "version"));
 	print_line("scratch", json_get_text(o, "scratch"));

@@ -172,6 +172,18 @@ static void protect_below(const struct start *s)
 		(void)chmod(fd_proc_path(s->below_fd, buf), 0555); /* root may write all the same */
 }
 
+/* Who reads the record opens the view by it. */
+static int record_set_profile(json_t *o, const struct view *v)
+{
+	return json_object_set_new(o, "profile", json_text(v->profile ? v->profile->name : NULL)) ||
+			       json_object_set_new(
+				       o, "profile_file",
+				       json_text(v->profile ? v->profile->file : NULL)) ||
+			       json_object_set_new(o, "why", json_text(v->profile_why))
+		       ? -ENOMEM
+		       : 0;
+}
+
 static json_t *record_make(const struct start *s, const struct view *v, unsigned device)
 {
 	const struct plan *p = s->p;
@@ -184,10 +196,7 @@ static json_t *record_make(const struct start *s, const struct view *v, unsigned
 	    json_object_set_new(o, "root", json_text(p->root.buf)) ||
 	    json_object_set_new(o, "backends", json_strv(&p->view.backends)) ||
 	    json_object_set_new(o, "overlays", json_strv(&p->overlays)) ||
-	    json_object_set_new(o, "profile", json_text(v->profile ? v->profile->name : NULL)) ||
-	    json_object_set_new(o, "profile_file",
-				json_text(v->profile ? v->profile->file : NULL)) ||
-	    json_object_set_new(o, "why", json_text(v->profile_why)) ||
+	    record_set_profile(o, v) < 0 ||
 	    json_object_set_new(o, "scratch", json_text(v->scratch)) ||
 	    json_object_set_new(o, "log", json_text(p->foreground ? NULL : log.buf)) ||
 	    json_object_set_new(o, "cache", json_text(p->cache)) ||
@@ -216,6 +225,11 @@ static int find_device(const struct plan *p, unsigned *ret)
 	*ret = m->minor;
 	return EXIT_OK;
 }
+
+struct published {
+	json_t *record; /* NULL until it is */
+	int dir_fd;
+};
 
 /* The record of the view that has just been mounted, published. */
 static int publish(const struct start *s, const struct view *v, dev_t device, int dir_fd,
@@ -303,14 +317,29 @@ static int answer(const struct plan *p, struct session *s, const json_t *record,
 	return EXIT_OK;
 }
 
+/* The profile was edited: it may be another file, of another name. */
+static void publish_again(void *arg, const struct view *v)
+{
+	struct published *p = arg;
+	int r = p->record ? record_set_profile(p->record, v) : 0;
+
+	if (!r && p->record)
+		r = record_publish(p->record, v->lock_fd, v->scratch, p->dir_fd);
+	if (r < 0)
+		log_warn("'%s/lock' does not tell the new profile: %s", v->scratch, strerror(-r));
+}
+
 static int mount_and_answer(struct start *st, struct view *v, int facts_fd, int ready_fd)
 {
 	struct session_options o = st->p->session;
 	cleanup_diag struct diag d = DIAG_INIT;
 	cleanup_fd int records_fd = record_open_dir(&st->made_records);
+	struct published published = { .dir_fd = records_fd };
 	struct session *s = NULL;
-	json_t *record = NULL;
 	int r = 0;
+
+	o.on_rules = publish_again;
+	o.on_rules_arg = &published;
 
 	if (st->p->over_root && handover_take(ready_fd, &o.mounted_fd, &o.device) < 0)
 		return EXIT_FAULT; /* the one who should have mounted has said why not */
@@ -321,13 +350,13 @@ static int mount_and_answer(struct start *st, struct view *v, int facts_fd, int 
 		protect_below(st);
 		close(steal_fd(&st->below_fd));
 	}
-	r = publish(st, v, o.device, records_fd, &record);
+	r = publish(st, v, o.device, records_fd, &published.record);
 	if (!r)
-		r = answer(st->p, s, record, facts_fd, ready_fd);
+		r = answer(st->p, s, published.record, facts_fd, ready_fd);
 	session_free(s);
-	if (record)
-		record_withdraw(record, v->lock_fd);
-	json_decref(record);
+	if (published.record)
+		record_withdraw(published.record, v->lock_fd);
+	json_decref(published.record);
 	return r;
 }
 

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "layer/reload.h"
+#include "daemon/reread.h"
+#include "ops/place.h"
 #include "specfs/version.h"
 
 static const char *const kind_names[] = {
@@ -157,15 +158,19 @@ static json_t *redirects_json(const struct view *v)
 	return all;
 }
 
-/* Does the profile's file say something else by now? */
-static bool is_changed(const struct view *v)
+/* The profile, and whether its file says something else by now. */
+static void add_profile(const struct view *v, const struct reread_facts *facts, json_t *j)
 {
-	cleanup_reload_mark struct reload_mark mark = { 0 };
-
-	return reload_mark(v, &mark) < 0 || reload_is_due(&mark);
+	json_object_set_new(j, "profile", text(v->profile ? v->profile->name : NULL));
+	json_object_set_new(j, "profile_file", text(v->profile ? v->profile->file : NULL));
+	json_object_set_new(j, "profile_why", text(v->profile_why));
+	json_object_set_new(j, "profile_changed", json_boolean(facts->changed));
+	json_object_set_new(j, "profile_error", text(facts->error));
+	json_object_set_new(j, "profile_redirects_later", json_boolean(facts->redirects));
 }
 
-static int status(const struct session *s, struct strbuf *ret)
+/* The caller holds the tree: the profile and its layers stay. */
+static int status(const struct session *s, const struct reread_facts *facts, struct strbuf *ret)
 {
 	const struct view *v = s->view;
 	cleanup_free char *out = NULL;
@@ -176,9 +181,7 @@ static int status(const struct session *s, struct strbuf *ret)
 	json_object_set_new(j, "started", json_integer(s->started.tv_sec));
 	json_object_set_new(j, "mountpoint", text(s->mountpoint));
 	json_object_set_new(j, "root", text(v->root));
-	json_object_set_new(j, "profile", text(v->profile ? v->profile->name : NULL));
-	json_object_set_new(j, "profile_why", text(v->profile_why));
-	json_object_set_new(j, "profile_changed", json_boolean(is_changed(v)));
+	add_profile(v, facts, j);
 	json_object_set_new(j, "backends", backends_json(v));
 	json_object_set_new(j, "scratch", text(v->scratch));
 	json_object_set_new(j, "readonly", json_boolean(s->readonly));
@@ -206,14 +209,28 @@ static int layers(const struct stack *st, struct strbuf *ret)
 	return strbuf_failed(ret);
 }
 
-int control_content(const struct session *s, const char *name, struct strbuf *ret)
+static int content_held(const struct session *s, const struct reread_facts *facts,
+			const char *name, struct strbuf *ret)
 {
 	if (!strcmp(name, "status"))
-		return status(s, ret);
+		return status(s, facts, ret);
 	if (!strcmp(name, "layers"))
 		return layers(&s->view->stack, ret);
 	if (strcmp(name, "version"))
 		return -ENOENT;
 	strbuf_adds(ret, SPECFS_VERSION "\n");
 	return strbuf_failed(ret);
+}
+
+int control_content(const struct session *s, const char *name, struct strbuf *ret)
+{
+	struct reread_facts facts;
+	int r;
+
+	reread_tell(s->reread, &facts);
+	tree_read(s->srv);
+	r = content_held(s, &facts, name, ret);
+	tree_done(s->srv);
+	reread_facts_clear(&facts);
+	return r;
 }

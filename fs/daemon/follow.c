@@ -13,10 +13,16 @@
 #include "base/log.h"
 #include "base/path.h"
 
+/* What has a way of its own to it beside the layers' directories: the profile's file. */
+enum { WAY_PROFILE = STACK_MAX, WAYS };
+
+/* ... which is named, is what a symlink leads to, or would be read instead if it were there. */
+enum { PLACES = 3 };
+
 /* A watched directory is a part of a node, or lies on the way to a layer's own directory. */
 struct link {
 	uint64_t watch_id;
-	uint64_t node_id;       /* 0: on the way to layer @layer */
+	uint64_t node_id;       /* 0: on the way to layer @layer, or WAY_PROFILE */
 	unsigned layer;
 	struct link *next_of_watch;
 	struct link *next_of_owner;
@@ -38,7 +44,8 @@ struct follow {
 	bool said_refused;
 	struct bundle *by_watch;
 	struct bundle *by_node;
-	struct link *ways[STACK_MAX];
+	struct link *ways[WAYS];
+	struct link *gone;              /* of layers that are no more; still of their watches */
 };
 
 static struct bundle *bundle_get(struct bundle **all, uint64_t id)
@@ -262,22 +269,36 @@ static const char *source_of(const struct layer *l)
 	return l->in_root ? l->dir : NULL;
 }
 
-/* Watch one directory on the way of layer @i: below it, @name leads on. */
-static int watch_way(struct follow *f, unsigned i, const char *dir, const char *name)
+/* Watch one directory of way @i, open as @fd: below it, @name leads on. */
+static int watch_way_at(struct follow *f, unsigned i, int fd, const char *name)
 {
-	cleanup_fd int fd = fd_open_beneath(f->view->stack.root_fd, dir, O_PATH | O_DIRECTORY, 0);
 	uint64_t id;
-	int r;
+	int r = watch_add(f->watch, fd, true, &id);
 
-	if (fd < 0)
-		return fd;
-	r = watch_add(f->watch, fd, true, &id);
 	if (!r) {
 		r = link_add(f, &f->ways[i], 0, i, id, name);
 		if (r < 0)
 			watch_remove(f->watch, id, fd);
 	}
 	return r;
+}
+
+/* The same by its path below ROOT. */
+static int watch_way(struct follow *f, unsigned i, const char *dir, const char *name)
+{
+	cleanup_fd int fd = fd_open_beneath(f->view->stack.root_fd, dir, O_PATH | O_DIRECTORY, 0);
+
+	return fd < 0 ? fd : watch_way_at(f, i, fd, name);
+}
+
+static void end_way(struct follow *f, struct link *way)
+{
+	while (way) {
+		struct link *next = way->next_of_owner;
+
+		link_end(f, way);
+		way = next;
+	}
 }
 
 /* Watch all of the way to a layer's own directory that is there. */
@@ -288,12 +309,7 @@ static void follow_layer(struct follow *f, unsigned i)
 	cleanup_free char *dir = from && f->view->stack.root_fd >= 0 ? strdup(from) : NULL;
 	size_t done = 0;
 
-	while (f->ways[i]) {
-		struct link *w = f->ways[i];
-
-		f->ways[i] = w->next_of_owner;
-		link_end(f, w);
-	}
+	end_way(f, steal_ptr(&f->ways[i]));
 	if (!dir)
 		return;
 	while (from[done]) {
@@ -311,16 +327,143 @@ static void follow_layer(struct follow *f, unsigned i)
 		(void)watch_way(f, i, from, ""); /* the same */
 }
 
-uint64_t follow_way(struct follow *f, uint64_t watch_id, const char *name)
+/* Where the profile may be read from. */
+struct place {
+	char *file;
+	int dir_fd;
+};
+
+/* Nothing is locked: a path may lead anywhere. */
+static int open_place(const char *file, struct place *ret)
+{
+	cleanup_free char *dir = strndup(file, path_parent_len(file));
+
+	ret->file = strdup(file);
+	if (!dir || !ret->file)
+		return -ENOMEM;
+	ret->dir_fd = open(*dir ? dir : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return ret->dir_fd < 0 ? -errno : 0;
+}
+
+static int open_places(const struct view *v, struct place ret[PLACES])
+{
+	cleanup_free char *real = realpath(v->profile->file, NULL);
+	cleanup_strbuf struct strbuf own = STRBUF_INIT;
+	int r = open_place(v->profile->file, &ret[0]);
+
+	if (!r && real && strcmp(real, v->profile->file) != 0)
+		r = open_place(real, &ret[1]);
+	if (!r && !v->profile_asked)
+		r = profile_own_path(v->root, &own);
+	if (!r && own.len)
+		r = open_place(own.buf, &ret[2]);
+	return r;
+}
+
+bool follow_profile(struct follow *f)
+{
+	struct place places[PLACES];
+	struct link *old;
+	int r;
+
+	if (!f->view->profile)
+		return true;
+	for (unsigned i = 0; i < PLACES; i++)
+		places[i] = (struct place){ .dir_fd = -1 };
+	r = open_places(f->view, places);
+	pthread_mutex_lock(&f->lock);
+	old = steal_ptr(&f->ways[WAY_PROFILE]);
+	for (const struct place *p = places; p < places + PLACES && !r; p++)
+		if (p->dir_fd >= 0)
+			r = watch_way_at(f, WAY_PROFILE, p->dir_fd, path_base(p->file));
+	end_way(f, old);
+	pthread_mutex_unlock(&f->lock);
+	for (unsigned i = 0; i < PLACES; i++) {
+		free(places[i].file);
+		if (places[i].dir_fd >= 0)
+			close(places[i].dir_fd);
+	}
+	return r == 0;
+}
+
+/* A node's part in layer @i is now one of another layer, or of none. */
+static void renumber_part(struct follow *f, struct link **p, const unsigned map[STACK_ALL])
+{
+	struct link *l = *p;
+
+	l->layer = map[l->layer];
+	if (l->layer >= STACK_MAX) {
+		*p = l->next_of_owner;
+		l->next_of_owner = f->gone;
+		f->gone = l;
+	} else if (has_second_place(&f->view->stack, l->layer, l->path)) {
+		watch_with_own(f->watch, l->watch_id);
+	}
+}
+
+void follow_renumber(struct follow *f, void (*swap)(void *arg, unsigned map[STACK_ALL]), void *arg)
+{
+	struct link *ways[WAY_PROFILE];
+	unsigned map[STACK_ALL];
+	struct bundle *b;
+	struct bundle *next;
+
+	pthread_mutex_lock(&f->lock);
+	swap(arg, map);
+	HASH_ITER(hh, f->by_node, b, next) {
+		for (struct link **p = &b->first; *p;) {
+			struct link *l = *p;
+
+			renumber_part(f, p, map);
+			if (*p == l)
+				p = &l->next_of_owner;
+		}
+		bundle_drop_if_empty(&f->by_node, b);
+	}
+	for (unsigned i = 0; i < WAY_PROFILE; i++)
+		ways[i] = steal_ptr(&f->ways[i]);
+	for (unsigned i = 0; i < f->view->stack.n; i++)
+		follow_layer(f, i);
+	for (unsigned i = 0; i < WAY_PROFILE; i++)
+		end_way(f, ways[i]);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void follow_drop_gone(struct follow *f)
+{
+	bool more = true;
+
+	while (more) {
+		struct link *l;
+
+		pthread_mutex_lock(&f->lock);
+		l = f->gone;
+		if (l) {
+			f->gone = l->next_of_owner;
+			link_end(f, l);
+		}
+		more = f->gone != NULL;
+		pthread_mutex_unlock(&f->lock);
+	}
+}
+
+uint64_t follow_way(struct follow *f, uint64_t watch_id, const char *name, bool *ret_profile)
 {
 	uint64_t layers = 0;
 	struct bundle *b;
 
+	*ret_profile = false;
+
 	pthread_mutex_lock(&f->lock);
 	b = bundle_find(f->by_watch, watch_id);
-	for (const struct link *l = b ? b->first : NULL; l; l = l->next_of_watch)
-		if (!l->node_id && (!*l->path || !strcmp(l->path, name)))
+	for (const struct link *l = b ? b->first : NULL; l; l = l->next_of_watch) {
+		if (l->node_id || (*l->path && strcmp(l->path, name) != 0))
+			continue;
+		if (l->layer == WAY_PROFILE)
+			*ret_profile = true;
+		else
 			layers |= UINT64_C(1) << l->layer;
+	}
 	for (uint64_t left = layers; left; left &= left - 1)
 		follow_layer(f, (unsigned)__builtin_ctzll(left));
 	pthread_mutex_unlock(&f->lock);

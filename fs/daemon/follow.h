@@ -43,10 +43,28 @@ int follow_nodes(struct follow *f, uint64_t watch_id, uint64_t **ret, size_t *re
 
 /**
  * follow_way - does a name in a watched directory lie on the way to layers' own directories?
+ * @ret_profile: is it the profile's file, or one that would be?
  *
  * Returns the set of these layers, and watches the new way.
  */
-uint64_t follow_way(struct follow *f, uint64_t watch_id, const char *name);
+uint64_t follow_way(struct follow *f, uint64_t watch_id, const char *name, bool *ret_profile);
+
+/**
+ * follow_profile - watch the directories of the profile's file, wherever that is now
+ *
+ * Not while the view's rules are swapped. Returns false if that can't be had.
+ */
+bool follow_profile(struct follow *f);
+
+/**
+ * follow_renumber - have @swap exchange the layers, and go by their new indices at once
+ * @swap: sets @map as reload_swap() does
+ *
+ * Nobody may be in the middle of a look at the layers. What was watched for layers that are no
+ * more still is until follow_drop_gone(), to be called before they are forgotten.
+ */
+void follow_renumber(struct follow *f, void (*swap)(void *arg, unsigned map[STACK_ALL]), void *arg);
+void follow_drop_gone(struct follow *f);
 
 /** follow_private - watch a directory of this process's own, its own changes included */
 int follow_private(struct follow *f, int dir_fd, uint64_t *ret_id);

@@ -198,6 +198,7 @@ static void deal_with_loss(struct inval *i, uint64_t asked)
 	if (say_again(i))
 		log_warn("too many changes at once: looking through all that is cached");
 	atomic_fetch_add(&i->trees, 1);
+	inval_profile(i); /* of its file, too */
 	refresh_all(&r);
 	pthread_mutex_lock(&i->lock);
 	sync_seen(i, asked);
@@ -221,12 +222,16 @@ static void *names_run(void *arg)
 		bool lost = i->lost;
 		uint64_t asked = i->sync_asked;
 
+		if (due_profile(i))
+			continue;
+		if (!p && !lost && recheck_is_due(i)) {
+			pthread_mutex_unlock(&i->lock);
+			recheck_run(i);
+			pthread_mutex_lock(&i->lock);
+			continue;
+		}
 		if (!p && !lost) {
-			if (recheck_wait(i) && !i->stop) {
-				pthread_mutex_unlock(&i->lock);
-				recheck_run(i);
-				pthread_mutex_lock(&i->lock);
-			}
+			due_wait(i);
 			continue;
 		}
 		i->lost = false;
@@ -305,6 +310,7 @@ static void on_gone(void *arg, struct node *dir)
 int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 {
 	struct inval *i = calloc(1, sizeof(*i));
+	pthread_condattr_t attr;
 	int r;
 
 	if (!i)
@@ -313,7 +319,10 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 	i->last = &i->first;
 	i->pages_last = &i->pages_first;
 	pthread_mutex_init(&i->lock, NULL);
-	pthread_cond_init(&i->names_more, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&i->names_more, &attr);
+	pthread_condattr_destroy(&attr);
 	pthread_cond_init(&i->pages_more, NULL);
 	pthread_cond_init(&i->done, NULL);
 	r = follow_new(srv->view, on_event, i, &i->follow);

@@ -16,6 +16,7 @@
 #include "ops/server.h"
 
 struct inval;
+struct reread;
 
 struct inval_stats {
 	uint64_t entries;       /* names told to the kernel */
@@ -37,6 +38,12 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 
 /** inval_repeat - repeat changes for who watches inside; @events: borrowed. Before inval_begin() */
 void inval_repeat(struct inval *i, struct events *events);
+
+/** inval_reread - follow the profile, too; @rr: borrowed. Before inval_begin() */
+void inval_reread(struct inval *i, struct reread *rr);
+
+/** inval_profile - the profile's file may be another one: have it read once it is left alone */
+void inval_profile(struct inval *i);
 
 /** inval_begin - start the threads; once the daemon has forked and the session is mounted */
 int inval_begin(struct inval *i);

@@ -33,6 +33,7 @@ struct inval {
 	struct fuse_session *fuse;      /* constant */
 	struct follow *follow;          /* constant */
 	struct events *events;          /* borrowed, constant while threads run; may be NULL */
+	struct reread *reread;          /* the same */
 	uint64_t sync_dir;              /* watch of the directory for sync files; constant */
 	int sync_fd;                    /* that directory; constant */
 	bool running;
@@ -54,6 +55,10 @@ struct inval {
 	size_t n_loose;
 	size_t max_loose;
 	struct timespec look_at;        /* when to look at these next */
+	bool profile_due;               /* the profile is to be read, ... */
+	bool profile_now;               /* ... without waiting until it is left alone; else: */
+	struct timespec profile_at;     /* when to read it */
+	struct timespec profile_by;     /* when to take it as it is */
 	bool lost;
 	bool stop;
 	unsigned alive;                 /* threads that have not ended */
@@ -81,10 +86,25 @@ bool sync_is_event(struct inval *i, const struct pending *p, uint64_t dir);
 /** recheck_add - nobody tells of changes of that file */
 void recheck_add(struct inval *i, uint64_t id);
 
-/** recheck_wait - wait for events; true if it is time to recheck; the lock is held */
-bool recheck_wait(struct inval *i);
+/** recheck_is_due - is it time to recheck? The lock is held */
+bool recheck_is_due(const struct inval *i);
 
 /** recheck_run - look at all files that are not watched */
 void recheck_run(struct inval *i);
+
+/* due.c: of all times here the clock is CLOCK_MONOTONIC */
+
+/** due_after - @msec from now on */
+struct timespec due_after(long msec);
+
+/** due_has_come - is that time now, or past? */
+bool due_has_come(const struct timespec *at);
+
+/** due_wait - wait for events, or until something is due; the lock is held */
+void due_wait(struct inval *i);
+
+/** due_profile - read the profile if it is time to, and tell the kernel; the lock is held, and let
+ * go of meanwhile. Returns whether it was time. */
+bool due_profile(struct inval *i);
 
 #endif

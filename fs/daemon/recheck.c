@@ -4,7 +4,6 @@
  * kernel asks for their names and attributes each time, but who holds one open reads what the
  * kernel has. So they are looked at now and then.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "daemon/inval_impl.h"
@@ -43,12 +42,9 @@ void recheck_add(struct inval *i, uint64_t id)
 	pthread_mutex_unlock(&i->lock);
 }
 
-bool recheck_wait(struct inval *i)
+bool recheck_is_due(const struct inval *i)
 {
-	if (i->n_loose)
-		return pthread_cond_timedwait(&i->names_more, &i->lock, &i->look_at) == ETIMEDOUT;
-	pthread_cond_wait(&i->names_more, &i->lock);
-	return false;
+	return i->n_loose && due_has_come(&i->look_at);
 }
 
 /* Look at number @at of the files. False if there is no such number. */
@@ -89,13 +85,12 @@ void recheck_run(struct inval *i)
 	long long took_nsec;
 	time_t idle_sec = EVERY_SEC;
 
-	clock_gettime(CLOCK_REALTIME, &begin);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (size_t at = 0; look(i, at); at++)
 		;
-	clock_gettime(CLOCK_REALTIME, &end);
+	clock_gettime(CLOCK_MONOTONIC, &end);
 	took_nsec = (end.tv_sec - begin.tv_sec) * 1000000000LL + end.tv_nsec - begin.tv_nsec;
-	if (took_nsec > 0) /* the clock may have been set */
-		idle_sec += took_nsec * IDLE_PARTS / 1000000000LL;
+	idle_sec += took_nsec * IDLE_PARTS / 1000000000LL;
 	pthread_mutex_lock(&i->lock);
 	drop_forgotten(i);
 	i->look_at = end;

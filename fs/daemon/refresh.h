@@ -31,6 +31,14 @@ bool refresh_file(const struct refresh *r, uint64_t id);
 /** refresh_path - the name at a view path may lead elsewhere now, or what is below has changed */
 void refresh_path(const struct refresh *r, const char *path);
 
+/**
+ * refresh_rules - the view goes by other rules: look at what they may show otherwise
+ * @places: of the view; "" is all of it
+ *
+ * What is still the same is not told; pages belong to files, and stay.
+ */
+void refresh_rules(const struct refresh *r, const struct strv *places);
+
 /** refresh_all - anything may have changed: look through all that the kernel knows */
 void refresh_all(const struct refresh *r);
 

@@ -17,6 +17,7 @@
 #include "daemon/inval.h"
 #include "daemon/mounted.h"
 #include "daemon/redirects.h"
+#include "daemon/reread.h"
 #include "daemon/socket.h"
 #include "daemon/stop.h"
 #include "daemon/uring.h"
@@ -207,6 +208,7 @@ static void begin_auto(struct session *s)
 		s->srv->config.cache_listings = false;
 		return;
 	}
+	inval_reread(s->inval, s->reread);
 	s->srv->config.timeout_sec = FOREVER_SEC;
 	s->srv->config.auto_inval = false;
 }
@@ -230,6 +232,8 @@ static int init(struct session *s, const struct session_options *o)
 	s->srv->content = content;
 	s->srv->stale_attr = stale_attr;
 	r = make_fuse(s, o);
+	if (!r)
+		r = reread_new(s, &s->reread);
 	if (!r && s->cache == CACHE_AUTO)
 		begin_auto(s);
 	return r;
@@ -317,6 +321,8 @@ int session_new(struct view *v, const struct session_options *o, struct diag *d,
 	s->ttl_sec = o->ttl_sec;
 	s->readonly = o->readonly;
 	s->io_uring = o->io_uring;
+	s->on_rules = o->on_rules;
+	s->on_rules_arg = o->on_rules_arg;
 	s->ready_fd = -1;
 	clock_gettime(CLOCK_REALTIME, &s->started);
 	r = o->io_uring ? uring_check(d) : 0;
@@ -377,6 +383,7 @@ static void *age(void *arg)
 static int command(void *arg, const char *line, struct diag *d)
 {
 	struct session *s = arg;
+	cleanup_strv struct strv places = STRV_INIT;
 
 	if (!strncmp(line, "redirect ", 9))
 		return redirects_command(s, line + 9, d);
@@ -384,6 +391,7 @@ static int command(void *arg, const char *line, struct diag *d)
 		return -EINVAL;
 	if (s->inval)
 		return inval_sync(s->inval);
+	(void)reread_now(s->reread, false, &places); /* a faulty one is told by status and log */
 	if (s->cache == CACHE_TTL) {
 		struct timespec ttl = { .tv_sec = (time_t)s->ttl_sec + 1 };
 
@@ -432,10 +440,14 @@ int session_loop(struct session *s, int ready_fd)
 	if (s->events && events_begin(s->events) < 0)
 		log_warn("cannot start a thread: programs that watch in '%s' are not told of "
 			 "changes underneath", s->mountpoint);
+	if (reread_begin(s->reread) < 0)
+		log_warn("cannot start a thread: edits of the profile are seen by 'specfs sync' "
+			 "only");
 	begin_control(s);
 	log_debug("daemon", "%u threads, %zu files", s->limits.threads, s->limits.files);
 	r = loop(s);
 	socket_end(s->socket);
+	reread_end(s->reread);
 	inval_end(s->inval);
 	slots_stop(s->srv->slots);
 	pthread_join(s->ager, NULL);
@@ -469,6 +481,7 @@ void session_free(struct session *s)
 		close(s->ready_fd);
 	redirect_end_all(s->view);
 	inval_free(s->inval);
+	reread_free(s->reread);
 	events_free(s->events);
 	if (s->fuse)
 		fuse_session_destroy(s->fuse);

@@ -42,6 +42,10 @@ struct session_options {
 	const char *source;             /* first field of the mount table */
 	int mounted_fd;                 /* device of a mount made elsewhere; -1: mount here */
 	dev_t device;                   /* number of that mount */
+	/* the view goes by another profile's file now, or by other rules of it; no lock is held,
+	 * and the rules stay until it returns. May be NULL */
+	void (*on_rules)(void *arg, const struct view *v);
+	void *on_rules_arg;
 };
 
 struct session;

@@ -12,6 +12,7 @@
 #include "ops/server.h"
 
 struct binder;
+struct reread;
 struct socket_server;
 
 struct session {
@@ -26,6 +27,9 @@ struct session {
 	_Atomic bool io_uring; /* asked for, and from INIT on: agreed to by the kernel */
 	struct socket_server *socket; /* while the loop runs; NULL without one */
 	struct events *events; /* NULL if not asked for */
+	struct reread *reread; /* of the profile */
+	void (*on_rules)(void *arg, const struct view *v); /* see session.h; may be NULL */
+	void *on_rules_arg;
 	struct inval *inval; /* CACHE_AUTO, if something can be watched; else NULL */
 	bool mounted; /* by us, in our own mount namespace */
 	dev_t device; /* of the mount */

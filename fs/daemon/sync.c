@@ -93,6 +93,7 @@ int inval_sync(struct inval *i)
 	until.tv_sec += SYNC_LIMIT_SEC;
 	pthread_mutex_lock(&i->lock);
 	n = ++i->sync_asked;
+	i->profile_due = i->profile_now = true;
 	pthread_mutex_unlock(&i->lock);
 	r = make_sync_file(i, n, name);
 	if (r < 0)

@@ -419,6 +419,17 @@ int watch_add(struct watch *w, int dir_fd, bool with_own, uint64_t *ret_id)
 	return 0;
 }
 
+void watch_with_own(struct watch *w, uint64_t id)
+{
+	struct watch_dir *d;
+
+	pthread_mutex_lock(&w->lock);
+	HASH_FIND(by_id, w->by_id, &id, sizeof(id), d);
+	if (d)
+		d->with_own = true;
+	pthread_mutex_unlock(&w->lock);
+}
+
 /* Take the kernel's mark away; @dir_fd may be another directory by now. */
 static void unmark(struct watch *w, const struct watch_dir *d, int dir_fd)
 {

@@ -73,6 +73,9 @@ DEFINE_CLEANUP(watch, struct watch, watch_free)
  */
 int watch_add(struct watch *w, int dir_fd, bool with_own, uint64_t *ret_id);
 
+/** watch_with_own - from now on report this process's own changes in a watched directory too */
+void watch_with_own(struct watch *w, uint64_t id);
+
 /**
  * watch_remove - end one watch_add()
  * @dir_fd: the directory, or -1 if it can't be had any more; the kernel's mark then stays until the
