@@ -37,16 +37,42 @@ void inval_barrier(struct inval *i, uint64_t dir)
 	(void)fuse_lowlevel_notify_inval_entry(i->fuse, dir, "/", 1);
 }
 
+/* Wait for answers about the directory's own name. False if it has none. */
+static bool await_name_of(struct inval *i, uint64_t id)
+{
+	cleanup_node struct node *n = NULL;
+	cleanup_node struct node *parent = NULL;
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+
+	if (id == NODE_ROOT || table_get(i->srv->table, id, &n) < 0 || n->type != S_IFDIR ||
+	    table_place(i->srv->table, n, &path, &parent) < 0)
+		return false;
+	inval_barrier(i, parent->id);
+	return true;
+}
+
+/*
+ * A directory that the kernel does not know may be just on its way there, with what is wrong by
+ * now: it is watched from when it is looked up. A file's event names the directory that it is in,
+ * and refresh.c waits for answers about that one.
+ */
+static void inval_inode(struct inval *i, uint64_t id, off_t from)
+{
+	if (fuse_lowlevel_notify_inval_inode(i->fuse, id, from, 0) == -ENOENT &&
+	    await_name_of(i, id))
+		(void)fuse_lowlevel_notify_inval_inode(i->fuse, id, from, 0); /* it knows none */
+}
+
 void inval_attr(struct inval *i, uint64_t id)
 {
-	(void)fuse_lowlevel_notify_inval_inode(i->fuse, id, -1, 0);
+	inval_inode(i, id, -1);
 	atomic_fetch_add(&i->attrs, 1);
 	log_debug("inval", "attributes %llu", (unsigned long long)id);
 }
 
 void inval_listing(struct inval *i, uint64_t id)
 {
-	(void)fuse_lowlevel_notify_inval_inode(i->fuse, id, 0, 0);
+	inval_inode(i, id, 0);
 	atomic_fetch_add(&i->attrs, 1);
 	log_debug("inval", "listing %llu", (unsigned long long)id);
 }
