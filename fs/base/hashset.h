@@ -63,13 +63,14 @@ static inline uint64_t hash_number(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/** hash_text - of a text; @start makes the same text another one */
-static inline uint64_t hash_text(uint64_t start, const char *text)
+/** hash_bytes - of @n bytes; @start makes the same ones others */
+static inline uint64_t hash_bytes(uint64_t start, const void *bytes, size_t n)
 {
+	const unsigned char *p = bytes;
 	uint64_t h = start ^ UINT64_C(0xcbf29ce484222325);
 
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
 	return hash_number(h);
 }
 

@@ -7,9 +7,9 @@
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "base/fd.h"
+#include "base/hashset.h"
 #include "base/log.h"
 #include "base/path.h"
 
@@ -33,7 +33,7 @@ struct link {
 struct bundle {
 	uint64_t id;
 	struct link *first;
-	UT_hash_handle hh;
+	struct hashed hashed;
 };
 
 struct follow {
@@ -42,47 +42,54 @@ struct follow {
 	pthread_mutex_t lock;           /* guards what follows */
 	bool said_remote;
 	bool said_refused;
-	struct bundle *by_watch;
-	struct bundle *by_node;
+	struct hashset by_watch;
+	struct hashset by_node;
 	struct link *ways[WAYS];
 	struct link *gone;              /* of layers that are no more; still of their watches */
 };
 
-static struct bundle *bundle_get(struct bundle **all, uint64_t id)
+static uint64_t bundle_hash(const struct hashed *h)
 {
-	struct bundle *b;
+	return hash_number(CONTAINER_OF(h, struct bundle, hashed)->id);
+}
 
-	HASH_FIND(hh, *all, &id, sizeof(id), b);
+static struct bundle *bundle_find(const struct hashset *all, uint64_t id)
+{
+	for (struct hashed *h = hashset_chain(all, hash_number(id)); h; h = h->next) {
+		struct bundle *b = CONTAINER_OF(h, struct bundle, hashed);
+
+		if (b->id == id)
+			return b;
+	}
+	return NULL;
+}
+
+static struct bundle *bundle_get(struct hashset *all, uint64_t id)
+{
+	struct bundle *b = bundle_find(all, id);
+
 	if (b)
 		return b;
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return NULL;
 	b->id = id;
-	HASH_ADD(hh, *all, id, sizeof(id), b);
+	hashset_add(all, &b->hashed);
 	return b;
 }
 
-static void bundle_drop_if_empty(struct bundle **all, struct bundle *b)
+static void bundle_drop_if_empty(struct hashset *all, struct bundle *b)
 {
 	if (b && !b->first) {
-		HASH_DEL(*all, b);
+		hashset_remove(all, &b->hashed);
 		free(b);
 	}
-}
-
-static struct bundle *bundle_find(struct bundle *all, uint64_t id)
-{
-	struct bundle *b;
-
-	HASH_FIND(hh, all, &id, sizeof(id), b);
-	return b;
 }
 
 /* Take a link out of its watch's bundle, end the watch, free it. Its owner has let go of it. */
 static void link_end(struct follow *f, struct link *l)
 {
-	struct bundle *b = bundle_find(f->by_watch, l->watch_id);
+	struct bundle *b = bundle_find(&f->by_watch, l->watch_id);
 	cleanup_fd int fd = -1;
 
 	for (struct link **p = b ? &b->first : NULL; p && *p; p = &(*p)->next_of_watch) {
@@ -208,7 +215,7 @@ void follow_dir(struct follow *f, struct node *dir, const struct dirset *parts)
 /* Forget all links of a node; the lock is held. */
 static void drop_node(struct follow *f, uint64_t id)
 {
-	struct bundle *b = bundle_find(f->by_node, id);
+	struct bundle *b = bundle_find(&f->by_node, id);
 
 	while (b && b->first) {
 		struct link *l = b->first;
@@ -241,7 +248,7 @@ int follow_nodes(struct follow *f, uint64_t watch_id, uint64_t **ret, size_t *re
 	struct bundle *b;
 
 	pthread_mutex_lock(&f->lock);
-	b = bundle_find(f->by_watch, watch_id);
+	b = bundle_find(&f->by_watch, watch_id);
 	for (const struct link *l = b ? b->first : NULL; l; l = l->next_of_watch)
 		n += l->node_id != 0;
 	ids = n ? calloc(n, sizeof(*ids)) : NULL;
@@ -405,12 +412,14 @@ void follow_renumber(struct follow *f, void (*swap)(void *arg, unsigned map[STAC
 {
 	struct link *ways[WAY_PROFILE];
 	unsigned map[STACK_ALL];
-	struct bundle *b;
-	struct bundle *next;
+	struct hashed *left = NULL;
+	struct hashed *h;
 
 	pthread_mutex_lock(&f->lock);
 	swap(arg, map);
-	HASH_ITER(hh, f->by_node, b, next) {
+	while ((h = hashset_pop(&f->by_node))) {
+		struct bundle *b = CONTAINER_OF(h, struct bundle, hashed);
+
 		for (struct link **p = &b->first; *p;) {
 			struct link *l = *p;
 
@@ -418,7 +427,16 @@ void follow_renumber(struct follow *f, void (*swap)(void *arg, unsigned map[STAC
 			if (*p == l)
 				p = &l->next_of_owner;
 		}
-		bundle_drop_if_empty(&f->by_node, b);
+		if (b->first) {
+			h->next = left;
+			left = h;
+		} else {
+			free(b);
+		}
+	}
+	while ((h = left)) {
+		left = h->next;
+		hashset_add(&f->by_node, h);
 	}
 	for (unsigned i = 0; i < WAY_PROFILE; i++)
 		ways[i] = steal_ptr(&f->ways[i]);
@@ -455,7 +473,7 @@ uint64_t follow_way(struct follow *f, uint64_t watch_id, const char *name, bool 
 	*ret_profile = false;
 
 	pthread_mutex_lock(&f->lock);
-	b = bundle_find(f->by_watch, watch_id);
+	b = bundle_find(&f->by_watch, watch_id);
 	for (const struct link *l = b ? b->first : NULL; l; l = l->next_of_watch) {
 		if (l->node_id || (*l->path && strcmp(l->path, name) != 0))
 			continue;
@@ -479,6 +497,8 @@ int follow_new(const struct view *v, watch_fn fn, void *arg, struct follow **ret
 		return -ENOMEM;
 	f->view = v;
 	pthread_mutex_init(&f->lock, NULL);
+	hashset_init(&f->by_watch, bundle_hash);
+	hashset_init(&f->by_node, bundle_hash);
 	r = watch_new(fn, arg, v->stack.root_fd, &f->watch);
 	if (r < 0) {
 		pthread_mutex_destroy(&f->lock);
@@ -493,26 +513,26 @@ int follow_new(const struct view *v, watch_fn fn, void *arg, struct follow **ret
 
 void follow_free(struct follow *f)
 {
-	struct bundle *b;
-	struct bundle *next;
+	struct hashed *h;
 
 	if (!f)
 		return;
 	watch_free(f->watch);
-	HASH_ITER(hh, f->by_watch, b, next) {
+	while ((h = hashset_pop(&f->by_watch))) {
+		struct bundle *b = CONTAINER_OF(h, struct bundle, hashed);
+
 		while (b->first) {
 			struct link *l = b->first;
 
 			b->first = l->next_of_watch;
 			free(l);
 		}
-		HASH_DEL(f->by_watch, b);
 		free(b);
 	}
-	HASH_ITER(hh, f->by_node, b, next) {
-		HASH_DEL(f->by_node, b);
-		free(b);
-	}
+	while ((h = hashset_pop(&f->by_node)))
+		free(CONTAINER_OF(h, struct bundle, hashed));
+	hashset_clear(&f->by_watch);
+	hashset_clear(&f->by_node);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 }

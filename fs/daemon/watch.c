@@ -16,9 +16,9 @@
 #include <sys/fanotify.h>
 #include <sys/inotify.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "base/fd.h"
+#include "base/hashset.h"
 #include "base/log.h"
 #include "daemon/remote.h"
 
@@ -43,12 +43,13 @@ struct watch_key {
 
 struct watch_dir {
 	uint64_t id;
+	struct hashed by_id;
+	struct hashed by_key;
 	unsigned users;
-	bool with_own;
 	int wd;                         /* inotify */
-	struct watch_key key;
-	UT_hash_handle by_key;
-	UT_hash_handle by_id;
+	bool with_own;
+	unsigned char key_len;
+	unsigned char key[];
 };
 
 struct watch {
@@ -61,8 +62,8 @@ struct watch {
 	pthread_t thread;
 
 	pthread_mutex_t lock;           /* guards what follows */
-	struct watch_dir *by_key;
-	struct watch_dir *by_id;
+	struct hashset by_key;
+	struct hashset by_id;
 	uint64_t next_id;
 
 	atomic_uint_fast64_t events;
@@ -101,12 +102,45 @@ static int key_of_dir(int dir_fd, struct watch_key *ret)
 	return 0;
 }
 
+static uint64_t id_hash(const struct hashed *h)
+{
+	return hash_number(CONTAINER_OF(h, struct watch_dir, by_id)->id);
+}
+
+static uint64_t key_hash(const struct hashed *h)
+{
+	const struct watch_dir *d = CONTAINER_OF(h, struct watch_dir, by_key);
+
+	return hash_bytes(0, d->key, d->key_len);
+}
+
+static bool has_key(const struct watch_dir *d, const struct watch_key *k)
+{
+	return d->key_len == k->len && !memcmp(d->key, k->bytes, k->len);
+}
+
 static struct watch_dir *find_key(struct watch *w, const struct watch_key *k)
 {
-	struct watch_dir *d;
+	struct hashed *h = hashset_chain(&w->by_key, hash_bytes(0, k->bytes, k->len));
 
-	HASH_FIND(by_key, w->by_key, k->bytes, k->len, d);
-	return d;
+	for (; h; h = h->next) {
+		struct watch_dir *d = CONTAINER_OF(h, struct watch_dir, by_key);
+
+		if (has_key(d, k))
+			return d;
+	}
+	return NULL;
+}
+
+static struct watch_dir *find_id(struct watch *w, uint64_t id)
+{
+	for (struct hashed *h = hashset_chain(&w->by_id, hash_number(id)); h; h = h->next) {
+		struct watch_dir *d = CONTAINER_OF(h, struct watch_dir, by_id);
+
+		if (d->id == id)
+			return d;
+	}
+	return NULL;
 }
 
 /* Pass one event on, if its directory is still watched. @own: this process did it. */
@@ -310,14 +344,12 @@ static int open_mechanism(struct watch *w, int dir_fd)
 
 static void watch_release(struct watch *w)
 {
-	struct watch_dir *d;
-	struct watch_dir *next;
+	struct hashed *h;
 
-	HASH_ITER(by_id, w->by_id, d, next) {
-		HASH_DELETE(by_id, w->by_id, d);
-		HASH_DELETE(by_key, w->by_key, d);
-		free(d);
-	}
+	while ((h = hashset_pop(&w->by_id)))
+		free(CONTAINER_OF(h, struct watch_dir, by_id));
+	hashset_clear(&w->by_id);
+	hashset_clear(&w->by_key);
 	if (w->fd >= 0)
 		close(w->fd);
 	if (w->stop_fd >= 0)
@@ -335,6 +367,8 @@ int watch_new(watch_fn fn, void *arg, int dir_fd, struct watch **ret)
 		return -ENOMEM;
 	*w = (struct watch){ .fd = -1, .stop_fd = -1, .pid = getpid(), .fn = fn, .arg = arg };
 	pthread_mutex_init(&w->lock, NULL);
+	hashset_init(&w->by_id, id_hash);
+	hashset_init(&w->by_key, key_hash);
 	r = open_mechanism(w, dir_fd);
 	if (!r) {
 		w->stop_fd = eventfd(0, EFD_CLOEXEC);
@@ -363,15 +397,15 @@ void watch_free(struct watch *w)
 	watch_release(w);
 }
 
-/* Tell the kernel; @d->key is known (fanotify) or set here (inotify). */
-static int mark(struct watch *w, int dir_fd, struct watch_dir *d)
+/* Tell the kernel. @ret: what events name the directory by; @ret_wd: inotify's number of it */
+static int mark(struct watch *w, int dir_fd, struct watch_key *ret, int *ret_wd)
 {
 	char path[32];
 
 	if (remote_of(dir_fd))
 		return -EREMOTE;
 	if (w->is_fan) {
-		int r = key_of_dir(dir_fd, &d->key);
+		int r = key_of_dir(dir_fd, ret);
 
 		if (r < 0)
 			return r;
@@ -379,43 +413,10 @@ static int mark(struct watch *w, int dir_fd, struct watch_dir *d)
 		return fanotify_mark(w->fd, FAN_MARK_ADD, FAN_WHAT, AT_FDCWD, path) < 0 ? -errno
 											: 0;
 	}
-	d->wd = inotify_add_watch(w->fd, fd_proc_path(dir_fd, path), IN_WHAT);
-	if (d->wd < 0)
+	*ret_wd = inotify_add_watch(w->fd, fd_proc_path(dir_fd, path), IN_WHAT);
+	if (*ret_wd < 0)
 		return -errno;
-	key_set(&d->key, 0, &d->wd, sizeof(d->wd));
-	return 0;
-}
-
-int watch_add(struct watch *w, int dir_fd, bool with_own, uint64_t *ret_id)
-{
-	struct watch_dir *d = calloc(1, sizeof(*d));
-	struct watch_dir *known;
-	int r;
-
-	if (!d)
-		return -ENOMEM;
-	pthread_mutex_lock(&w->lock);
-	r = mark(w, dir_fd, d);
-	if (r < 0) {
-		pthread_mutex_unlock(&w->lock);
-		free(d);
-		atomic_fetch_add(&w->refused, 1);
-		atomic_fetch_add(&w->remote, r == -EREMOTE);
-		return r;
-	}
-	known = find_key(w, &d->key);
-	if (known) {
-		free(d);
-		d = known;
-	} else {
-		d->id = ++w->next_id;
-		HASH_ADD(by_id, w->by_id, id, sizeof(d->id), d);
-		HASH_ADD_KEYPTR(by_key, w->by_key, d->key.bytes, d->key.len, d);
-	}
-	d->users++;
-	d->with_own |= with_own;
-	*ret_id = d->id;
-	pthread_mutex_unlock(&w->lock);
+	key_set(ret, 0, ret_wd, sizeof(*ret_wd));
 	return 0;
 }
 
@@ -424,7 +425,7 @@ void watch_with_own(struct watch *w, uint64_t id)
 	struct watch_dir *d;
 
 	pthread_mutex_lock(&w->lock);
-	HASH_FIND(by_id, w->by_id, &id, sizeof(id), d);
+	d = find_id(w, id);
 	if (d)
 		d->with_own = true;
 	pthread_mutex_unlock(&w->lock);
@@ -440,11 +441,56 @@ static void unmark(struct watch *w, const struct watch_dir *d, int dir_fd)
 		(void)inotify_rm_watch(w->fd, d->wd); /* the directory may be gone with its watch */
 		return;
 	}
-	if (dir_fd < 0 || key_of_dir(dir_fd, &now) < 0 || now.len != d->key.len ||
-	    memcmp(now.bytes, d->key.bytes, now.len) != 0)
+	if (dir_fd < 0 || key_of_dir(dir_fd, &now) < 0 || !has_key(d, &now))
 		return;
 	fd_proc_path(dir_fd, path);
 	(void)fanotify_mark(w->fd, FAN_MARK_REMOVE, FAN_WHAT, AT_FDCWD, path); /* same */
+}
+
+/* The lock is held; @ret is one user more, and may be one that was watched before. */
+static int add(struct watch *w, int dir_fd, struct watch_dir **ret)
+{
+	struct watch_dir *d = calloc(1, sizeof(*d) + WATCH_KEY_MAX);
+	struct watch_dir *known;
+	struct watch_key key;
+	int r = d ? mark(w, dir_fd, &key, &d->wd) : -ENOMEM;
+
+	known = r < 0 ? NULL : find_key(w, &key);
+	if (r < 0 || known) {
+		free(d);
+	} else {
+		memcpy(d->key, key.bytes, key.len);
+		d->key_len = (unsigned char)key.len;
+		known = realloc(d, sizeof(*d) + key.len); /* shorter */
+		known = known ? known : d;
+		known->id = ++w->next_id;
+		hashset_add(&w->by_id, &known->by_id);
+		hashset_add(&w->by_key, &known->by_key);
+	}
+	if (r < 0)
+		return r;
+	known->users++;
+	*ret = known;
+	return 0;
+}
+
+int watch_add(struct watch *w, int dir_fd, bool with_own, uint64_t *ret_id)
+{
+	struct watch_dir *d;
+	int r;
+
+	pthread_mutex_lock(&w->lock);
+	r = add(w, dir_fd, &d);
+	if (!r) {
+		d->with_own |= with_own;
+		*ret_id = d->id;
+	}
+	pthread_mutex_unlock(&w->lock);
+	if (r < 0) {
+		atomic_fetch_add(&w->refused, 1);
+		atomic_fetch_add(&w->remote, r == -EREMOTE);
+	}
+	return r;
 }
 
 void watch_remove(struct watch *w, uint64_t id, int dir_fd)
@@ -452,11 +498,11 @@ void watch_remove(struct watch *w, uint64_t id, int dir_fd)
 	struct watch_dir *d;
 
 	pthread_mutex_lock(&w->lock);
-	HASH_FIND(by_id, w->by_id, &id, sizeof(id), d);
+	d = find_id(w, id);
 	if (d && !--d->users) {
 		unmark(w, d, dir_fd);
-		HASH_DELETE(by_id, w->by_id, d);
-		HASH_DELETE(by_key, w->by_key, d);
+		hashset_remove(&w->by_id, &d->by_id);
+		hashset_remove(&w->by_key, &d->by_key);
 		free(d);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -467,7 +513,7 @@ void watch_stats(struct watch *w, struct watch_stats *ret)
 	pthread_mutex_lock(&w->lock);
 	*ret = (struct watch_stats){
 		.mechanism = w->is_fan ? "fanotify" : "inotify",
-		.dirs = HASH_CNT(by_id, w->by_id),
+		.dirs = w->by_id.n,
 		.events = atomic_load(&w->events),
 		.own = atomic_load(&w->own),
 		.overflows = atomic_load(&w->overflows),

@@ -125,7 +125,7 @@ static uint64_t name_hash(const struct hashed *h)
 
 static uint32_t text_hash(const struct node *dir, const char *text)
 {
-	return (uint32_t)hash_text(hash_number(dir->id), text);
+	return (uint32_t)hash_bytes(hash_number(dir->id), text, strlen(text));
 }
 
 static struct node *find_id(struct table *t, uint64_t id)

@@ -141,12 +141,12 @@ static void one_hash_for_all(void **state)
 	hashset_clear(&s);
 }
 
-static void texts_differ_by_their_start(void **state)
+static void bytes_differ_by_their_start(void **state)
 {
-	assert_true(hash_text(1, "a") == hash_text(1, "a"));
-	assert_true(hash_text(1, "a") != hash_text(2, "a"));
-	assert_true(hash_text(1, "ab") != hash_text(1, "ba"));
-	assert_true(hash_text(1, "") != hash_text(1, "a"));
+	assert_true(hash_bytes(1, "ab", 2) == hash_bytes(1, "ab", 2));
+	assert_true(hash_bytes(1, "ab", 2) != hash_bytes(2, "ab", 2));
+	assert_true(hash_bytes(1, "ab", 2) != hash_bytes(1, "ba", 2));
+	assert_true(hash_bytes(1, "ab", 2) != hash_bytes(1, "ab", 1));
 }
 
 int main(void)
@@ -155,7 +155,7 @@ int main(void)
 		cmocka_unit_test(finds_what_is_in),
 		cmocka_unit_test(gives_buckets_back),
 		cmocka_unit_test(one_hash_for_all),
-		cmocka_unit_test(texts_differ_by_their_start),
+		cmocka_unit_test(bytes_differ_by_their_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
