@@ -84,5 +84,5 @@ bool arena_step(struct arena *a, const struct op *o)
 		return arena_fail(a, "it gave %s, not %s %s", name_of(got), name_of(want),
 				  a->site->note);
 	/* what is done at one place shows at another as what is done underneath does */
-	return below || a->m.setup->graft ? arena_settle(a) : true;
+	return below || model_spreads(&a->m) ? arena_settle(a) : true;
 }

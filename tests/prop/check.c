@@ -245,7 +245,7 @@ bool arena_check(struct arena *a)
 	if (!check_dir(&c, "", &root))
 		return false;
 	for (unsigned i = 1; i < a->m.n; i++)
-		if (!a->m.layers[i].alias && !check_layer(a, i))
+		if (model_has_dir(&a->m, i) && !check_layer(a, i))
 			return false;
 	return true;
 }

@@ -85,6 +85,8 @@ static void pick_name(struct maker *k, bool top, char name[NAME_SIZE])
 
 	if (top && pick(k, 2))
 		base = "m"; /* the place of a map */
+	else if (top && k->layer == IN_VIEW && k->a->m.setup->made && !pick(k, 4))
+		base = pick(k, 2) ? "l" : "f";
 	(void)snprintf(name, NAME_SIZE, "%s%c", base, top ? k->a->suffix : '\0');
 }
 
@@ -331,7 +333,7 @@ static int pick_layer(struct gen *g, const struct model *m)
 	unsigned n = 0;
 
 	for (unsigned i = 1; i < m->n; i++)
-		if (!m->layers[i].alias)
+		if (model_has_dir(m, i))
 			own[n++] = (int)i;
 	return own[rng_below(&g->rng, n)];
 }

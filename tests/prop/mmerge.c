@@ -16,6 +16,21 @@ static void layer_add(struct model *m, enum role role, const char *at, bool in_r
 	l->root = mnode_new("", mdata_new(KIND_DIR, 0755, ""));
 }
 
+/* What the profile makes at the top: file f0, and link l0 to c0 of the trunk. */
+static void add_made(struct model *m, char suffix)
+{
+	const char file[] = { 'f', suffix, '\0' };
+	const char link[] = { 'l', suffix, '\0' };
+	const char target[] = { 'c', suffix, '\0' };
+	struct mnode *root;
+
+	layer_add(m, ROLE_MADE, "", false);
+	root = m->layers[m->n - 1].root;
+	root->implied = true;
+	mnode_put(root, mnode_new(file, mdata_new(KIND_FILE, 0644, "made")));
+	mnode_put(root, mnode_new(link, mdata_new(KIND_LINK, 0777, target)));
+}
+
 void model_init(struct model *m, const struct setup *s, char suffix)
 {
 	char at[8] = { 'm', suffix };
@@ -37,6 +52,8 @@ void model_init(struct model *m, const struct setup *s, char suffix)
 		m->layers[m->n - 1].root = m->layers[i].root;
 		m->layers[m->n - 1].alias = true;
 	}
+	if (s->made)
+		add_made(m, suffix);
 	layer_add(m, ROLE_CHECKOUT, "", true);
 }
 
@@ -63,6 +80,25 @@ void model_clear(struct model *m)
 	m->n = 0;
 	free(m->made.v);
 	m->made = (struct mmade){ .n = 0 };
+}
+
+bool model_has_dir(const struct model *m, unsigned i)
+{
+	return m->layers[i].role != ROLE_MADE && !m->layers[i].alias;
+}
+
+bool model_is_made_place(const struct model *m, const char *path)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->layers[i].role == ROLE_MADE && *path &&
+		    mnode_find(m->layers[i].root, path))
+			return true;
+	return false;
+}
+
+bool model_spreads(const struct model *m)
+{
+	return m->setup->graft || m->setup->made;
 }
 
 const char *model_below_at(const struct model *m, unsigned i, const char *path)
@@ -101,6 +137,12 @@ bool model_shown(const struct model *m, unsigned i, const char *path, bool is_di
 {
 	enum role role = m->layers[i].role;
 
+	/* never a dangling link */
+	if (role == ROLE_MADE) {
+		const struct mdata *d = mnode_find(m->layers[i].root, path)->data;
+
+		return d->kind != KIND_LINK || mnode_find(m->layers[m->n - 1].root, d->bytes);
+	}
 	if (!m->setup->rules || (role != ROLE_MAP && role != ROLE_CHECKOUT && role != ROLE_GRAFT))
 		return true;
 	if (role == ROLE_MAP && m->setup->except && model_below_at(m, i, path) &&

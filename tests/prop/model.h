@@ -12,7 +12,7 @@
 
 enum { MODEL_LAYERS = 6, NAMES_MAX = 64 };
 
-enum role { ROLE_SCRATCH, ROLE_MAP, ROLE_OVERLAY, ROLE_CHECKOUT, ROLE_GRAFT };
+enum role { ROLE_SCRATCH, ROLE_MAP, ROLE_OVERLAY, ROLE_CHECKOUT, ROLE_GRAFT, ROLE_MADE };
 
 enum where { TO_SCRATCH, TO_OWNER, TO_SPEC, TO_TRUNK, TO_NOBODY };
 
@@ -33,6 +33,7 @@ struct setup {
 	bool readonly;
 	bool except; /* maps leave out what begins with "d" */
 	bool graft;  /* spec directories are seen at a second place, each at one of its own */
+	bool made;   /* the profile makes a link to c0 and a file */
 	bool only;   /* maps show nothing but what begins with "a" or "c" */
 };
 
@@ -89,6 +90,10 @@ bool model_has_below(const struct model *m, const char *path, unsigned above);
 struct mnode *model_in_layer(const struct model *m, unsigned i, const char *path);
 /** model_below_at - @path as seen from layer @i's directory, or NULL if it is not inside */
 const char *model_below_at(const struct model *m, unsigned i, const char *path);
+/** model_has_dir - has layer @i a directory of its own? */
+bool model_has_dir(const struct model *m, unsigned i);
+/** model_is_made_place - does the profile make something at @path, even if it is not there? */
+bool model_is_made_place(const struct model *m, const char *path);
 /**
  * model_has_name - does a component of @path begin with @start? Patterns here are all of the form
  * "xx*"
@@ -125,6 +130,9 @@ int model_route_new(const struct model *m, const char *path, bool is_dir, const 
 int model_apply(struct model *m, const struct op *o);
 /** model_apply_below - do @o to layer @o->layer's own directory */
 int model_apply_below(struct model *m, const struct op *o);
+
+/** model_spreads - may a change of the view show at another place of it, too? */
+bool model_spreads(const struct model *m);
 
 /** model_reopen - what is true of the next view, opened with the same scratch */
 void model_reopen(struct model *m);

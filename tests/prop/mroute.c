@@ -83,7 +83,8 @@ int model_route(const struct model *m, const char *path, const struct seen *s, e
 
 	if (m->setup->readonly || (!m->setup->scratch_all && is_denied(m, &f)))
 		return -EROFS;
-	if (m->setup->scratch_all || l->role == ROLE_SCRATCH || overlays_go_to_scratch(m))
+	if (m->setup->scratch_all || l->role == ROLE_SCRATCH || l->role == ROLE_MADE ||
+	    overlays_go_to_scratch(m))
 		to = TO_SCRATCH;
 	if (to == TO_NOBODY || (to == TO_SPEC && (map < 0 || (unsigned)map > s->layer)))
 		return -EROFS;
@@ -176,7 +177,8 @@ int model_route_new(const struct model *m, const char *path, bool is_dir, const 
 		return 0;
 	if (is_denied(m, &f))
 		return -EROFS;
-	if (dir->parts == 1 || overlays_go_to_scratch(m) || to == TO_SCRATCH)
+	if (dir->parts == 1 || model_is_made_place(m, path) || overlays_go_to_scratch(m) ||
+	    to == TO_SCRATCH)
 		return 0;
 	layer = layer_of_new(m, to, graft, map);
 	if (to == TO_NOBODY || layer < 0)

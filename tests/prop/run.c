@@ -159,7 +159,7 @@ void run_print(const struct run *r)
 	model_init(&m, r->setup, '0');
 	for (size_t i = 0; i < r->n; i++) {
 		static const char *const roles[] = {
-			"scratch", "spec", "overlay", "trunk", "graft",
+			"scratch", "spec", "overlay", "trunk", "graft", "made",
 		};
 		const struct op *o = &r->ops[i];
 		char where[24] = "view";

@@ -42,6 +42,7 @@ const struct setup setups[] = {
 	{ .name = "only-owner", .rules = owner_rules, .only = true, .external = true },
 	{ .name = "graft", .rules = flagtree_rules, .graft = true },
 	{ .name = "graft-mixed", .rules = mixed_rules, .graft = true, .external = true },
+	{ .name = "made", .rules = flagtree_rules, .made = true },
 	{ .name = "readonly", .rules = flagtree_rules, .readonly = true },
 	{ .name = "overlay" },
 	{ .name = "overlay-owner", .write_owner = true },
@@ -114,6 +115,9 @@ static int make_profile(const struct site *s)
 			    k->external ? "/" : "");
 		strbuf_addf(&text, k->whole ? "w\n" : "m%u\n", i);
 		strbuf_adds(&text, k->except ? "except = d*\n" : "");
+		if (k->made)
+			strbuf_addf(&text, "[file f%u]\nat = f%u\ncontent = made\n"
+				    "[link l%u]\nat = l%u\nto = c%u\n", i, i, i, i, i);
 		if (k->graft)
 			strbuf_addf(&text, "[graft g%u]\nat = g${backend}%u\nfrom = ", i, i);
 		if (k->graft)

@@ -237,6 +237,11 @@ static int read_bytes(const struct stack *st, const char *path, const struct fou
 		memcpy(ret->bytes, text.buf, ret->len);
 		return 0;
 	}
+	if (f->virtual) {
+		ret->len = strlen(stack_virtual_content(st, f));
+		memcpy(ret->bytes, stack_virtual_content(st, f), ret->len);
+		return 0;
+	}
 	fd = stack_open_file(st, path, f, O_RDONLY);
 	if (fd < 0)
 		return fd;
