@@ -203,17 +203,36 @@ static bool check_dir(struct check *c, const char *path, const struct seen *dir)
 	return ok;
 }
 
+/* Keep the lines that are the arena's to compare: those of its names at the top. */
+static int keep_own_lines(const struct check *c, struct strbuf *text)
+{
+	cleanup_strv struct strv lines = STRV_INIT;
+	int r = strv_add_words(&lines, text->buf, "\n");
+
+	strbuf_reset(text);
+	for (size_t i = 0; !r && i < lines.n; i++) {
+		size_t len = 1 + strcspn(lines.v[i] + 1, "/");
+
+		if (lines.v[i][len - 1] == c->a->suffix)
+			strbuf_addf(text, "%s\n", lines.v[i]);
+	}
+	return r < 0 ? r : strbuf_failed(text);
+}
+
 /* .specfs-hide must hold the model's lines and nothing else. */
 static bool check_hide(struct check *c)
 {
 	const struct mlayer *l = &c->a->m.layers[c->layer];
+	bool shared = c->a->m.setup->whole && c->a->site->arenas > 1;
 	cleanup_strbuf struct strbuf want = STRBUF_INIT;
 	cleanup_strbuf struct strbuf got = STRBUF_INIT;
 	int r = fd_read_file(c->dir, ".specfs-hide", 1 << 20, &got);
 
 	for (size_t i = 0; i < l->hide.n; i++)
 		strbuf_addf(&want, "%s\n", l->hide.v[i]);
-	if (r < 0 && (r != -ENOENT || l->has_hide))
+	if (!r && shared)
+		r = keep_own_lines(c, &got);
+	if (r < 0 && (r != -ENOENT || (l->has_hide && !shared)))
 		return arena_fail(c->a, "%s: .specfs-hide gives %s", c->where, strerrorname_np(-r));
 	if (strcmp(want.buf, got.buf) != 0)
 		return arena_fail(c->a, "%s: .specfs-hide holds '%s', not '%s'", c->where, got.buf,

@@ -297,6 +297,13 @@ static void fix_mode(struct maker *k, struct op *o)
 			o->mode = pick_mode(k, true);
 }
 
+/* Has the layer a hide list of its own, which is nobody else's? */
+static bool has_hide_list(const struct maker *k)
+{
+	return k->a->m.layers[k->layer].role == ROLE_MAP &&
+	       (k->a->site->arenas == 1 || !k->a->m.setup->whole);
+}
+
 void gen_init(struct gen *g, uint64_t seed)
 {
 	static const unsigned char weights[OP_REMOUNT][2] = {
@@ -363,7 +370,7 @@ void gen_next(struct gen *g, const struct arena *a, struct op *ret)
 			continue;
 		if (ret->kind == OP_LINK && is_split(&k, ret->path))
 			continue;
-		if (ret->kind != OP_HIDE || m->layers[k.layer].role == ROLE_MAP)
+		if (ret->kind != OP_HIDE || has_hide_list(&k))
 			break;
 	}
 	fix_mode(&k, ret);

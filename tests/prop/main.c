@@ -81,8 +81,6 @@ int main(int argc, char **argv)
 	r.setup = setup_find(argv[2]);
 	if (!r.setup)
 		return usage("unknown setup");
-	if (argc == 4 && r.setup->whole)
-		return usage("threads can't share the hide list of one map");
 	if (r.be == &mount_backend && !mount_is_possible()) {
 		printf("skipped: no $SPECFS_BIN or no /dev/fuse\n");
 		return 77;

@@ -108,7 +108,7 @@ static int make_profile(const struct site *s)
 	const struct setup *k = s->setup;
 
 	strbuf_adds(&text, "[profile]\nname = prop\nbackends = spec/*/\n[hide]\nnames = hd*\n");
-	for (unsigned i = 0; i < s->arenas; i++) {
+	for (unsigned i = 0; i < (k->whole ? 1 : s->arenas); i++) {
 		strbuf_addf(&text, "[map m%u]\nat = ", i);
 		strbuf_addf(&text, k->whole ? "." : "m%u", i);
 		strbuf_addf(&text, "\nfrom = %s%sspec/${backend}/", k->external ? s->tmp : "",
