@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""What grows with the tree and what does not: memory for what the kernel knows, given back when it
+forgets; the time of a mount in a checkout with a large index; what a deep directory costs."""
+import glob
+import hashlib
+import os
+import shutil
+import struct
+
+from mounted import Skip, View, git, main, true, wait_for
+
+DIRS, FILES = 300, 200  # in each
+BYTES_PER_FILE = 600
+INDEX_ENTRIES = 300_000
+INDEX_KB = 3000
+DEPTH, PART = 400, 100
+DEEP_FACTOR = 15
+
+
+def need_plain_memory(v):
+    """What a sanitizer adds is not the daemon's."""
+    with open(f'/proc/{v.daemon.pid}/maps', encoding='utf-8', errors='replace') as f:
+        if any(name in line for line in f for name in ('libasan', 'libtsan', 'libubsan')):
+            raise Skip('a sanitizer has memory of its own')
+
+
+def memory_kb(v):
+    """What the daemon has allocated and the system has given."""
+    with open(f'/proc/{v.daemon.pid}/status', encoding='ascii', errors='replace') as f:
+        return next(int(line.split()[1]) for line in f if line.startswith('RssAnon:'))
+
+
+def known(v):
+    return v.status()['cache']['nodes']
+
+
+def many_files(root):
+    for d in range(DIRS):
+        os.makedirs(f'{root}/many/d{d}')
+        for i in range(FILES):
+            os.close(os.open(f'{root}/many/d{d}/file-{i}', os.O_WRONLY | os.O_CREAT))
+
+
+def look_at_all(v):
+    for where, _, files in os.walk(v.path('many')):
+        for f in files:
+            os.lstat(os.path.join(where, f))
+
+
+def memory_is_bounded_and_comes_back():
+    with View({'a': ''}, prepare=many_files, use_git=False) as v:
+        need_plain_memory(v)
+        # what others make the kernel drop meanwhile is looked at again
+        for _ in range(5):
+            empty = memory_kb(v) if known(v) < 100 else empty
+            look_at_all(v)
+            full, n = memory_kb(v), known(v)
+            if n > DIRS * FILES * 0.9:
+                break
+        else:
+            raise Skip(f'only {n} of {DIRS * FILES} files stay known: the kernel is short of memory')
+        cost = (full - empty) * 1024 / n
+        true(cost < BYTES_PER_FILE, f'{cost:.0f} bytes a file, expected under {BYTES_PER_FILE}')
+        shutil.rmtree(f'{v.root}/many')
+        wait_for(lambda: known(v) < 1000, 'the kernel forgets what has gone', 60)
+        wait_for(lambda: memory_kb(v) - empty < (full - empty) / 3,
+                 f'memory comes back: {empty} kB, {full} kB with {n} files')
+
+
+def large_index(root):
+    """As git writes it, of files that are not there: nobody but the index tells of them."""
+    git(root, 'init', '-q')
+    parts = [struct.pack('>4sLL', b'DIRC', 2, INDEX_ENTRIES)]
+    for i in range(INDEX_ENTRIES):
+        name = f'area{i // 1000:05}/directory/file-{i % 1000:03}.c'.encode()
+        parts.append(bytes(24) + struct.pack('>L', 0o100644) + bytes(12) + bytes(20)
+                     + struct.pack('>H', len(name)) + name + bytes(8 - (62 + len(name)) % 8))
+    body = b''.join(parts)
+    with open(f'{root}/.git/index', 'wb') as f:
+        f.write(body + hashlib.sha1(body).digest())
+    with open(f'{root}/.gitignore', 'w', encoding='ascii') as f:
+        f.write('/build*/\n*.o\n')
+
+
+def a_large_index_takes_no_memory():
+    with View({'a': ''}, prepare=large_index, use_git=False) as v:
+        need_plain_memory(v)
+        os.stat(v.path('a'))
+        before = memory_kb(v)
+        for rel in 'build', 'zzz':
+            os.mkdir(v.path(rel))
+            v.write(f'{rel}/x.o', b'')
+            true(not os.path.exists(f'{v.root}/{rel}/x.o'), f'{rel}/x.o is ignored: scratch has it')
+        more = memory_kb(v) - before
+        true(more < INDEX_KB, f'{more} kB to ask an index of {INDEX_ENTRIES}, expected a few')
+
+
+def cpu_msec(v):
+    total = 0
+    for path in glob.glob(f'/proc/{v.daemon.pid}/task/*/schedstat'):
+        with open(path, encoding='ascii') as f:
+            total += int(f.read().split()[0])
+    return total / 1e6
+
+
+def depth_costs_no_square():
+    """Making a directory in the 400th costs a few times what it costs in the first."""
+    spec = 'third_party/b/spec/triton/language/x.py'
+    with View({'python/triton/language/core.py': '', spec: ''}, 'b', ['-p', 'flagtree']) as v:
+        at = os.open(v.path('python/triton/language'), os.O_PATH)
+        costs = []
+        for part in range(DEPTH // PART):
+            before = cpu_msec(v)
+            for i in range(PART):
+                os.mkdir(f'd{i}', dir_fd=at)
+                below = os.open(f'd{i}', os.O_PATH, dir_fd=at)
+                os.close(at)
+                at = below
+            costs.append(cpu_msec(v) - before)
+        os.close(at)
+        first, last = costs[0], costs[-1]
+        true(last < DEEP_FACTOR * first,
+             f'{PART} directories took {first:.0f} ms, the last ones {last:.0f} ms of CPU time')
+
+
+main(memory_is_bounded_and_comes_back, a_large_index_takes_no_memory, depth_costs_no_square)
