@@ -7,7 +7,7 @@ import os
 import threading
 import time
 
-from mounted import View, equal, fails, main, read_file, run, true, wait_for, write_file
+from mounted import Skip, View, equal, fails, main, read_file, run, true, wait_for, write_file
 
 HEAD = '[profile]\nname = own\nbackends = bk/*/\n' \
        '[map other]\nat = other\nfrom = bk/${backend}/other\n'
@@ -319,8 +319,7 @@ def mounts_inside_stay():
     with View(TREE, 'x') as v:
         at = v.path('lib/stays')
         if os.geteuid() != 0 or run(['mount', '-t', 'tmpfs', 'none', at], ok=(0, 1, 32)).returncode:
-            return
-        v.at_end.callback(lambda: None)
+            raise Skip('no mounting here')
         try:
             write_file(os.path.join(at, 'mounted'), 'yes\n')
             os.chdir(v.path('lib/deep'))
