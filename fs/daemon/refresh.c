@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Refreshing what the kernel knows: see refresh.h. */
-#include "daemon/refresh.h"
+#include "daemon/refresh_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,16 +17,7 @@
 /* A look that came too late is taken again; see entry.c. */
 enum { MAX_TRIES = 100 };
 
-/* What a look at a name has shown. */
-struct outcome {
-	struct node *child;     /* the node that was known under the name, referenced; or NULL */
-	mode_t type;            /* of what is there now; 0: nothing */
-	bool same;              /* it still is what the name leads to */
-	bool absent;            /* the name leads to nothing */
-	bool new_parts;         /* a directory with other parts than before */
-};
-
-static void outcome_clear(struct outcome *o)
+void outcome_clear(struct outcome *o)
 {
 	node_unref(o->child);
 	*o = (struct outcome){ 0 };
@@ -68,8 +59,7 @@ static int look_once(const struct refresh *r, uint64_t dir, const char *name, st
 	return ret < 0 ? ret : look(&p, name, o);
 }
 
-/* The same, by the directory's id, until no change of ours comes between. */
-static int look_at(const struct refresh *r, uint64_t dir, const char *name, struct outcome *o)
+int refresh_look(const struct refresh *r, uint64_t dir, const char *name, struct outcome *o)
 {
 	int ret = -EAGAIN;
 
@@ -87,9 +77,7 @@ static int look_at(const struct refresh *r, uint64_t dir, const char *name, stru
 
 static void refresh_tree(const struct refresh *r, struct node *dir);
 
-/* Is a redirected directory mounted on this one, or below it? Without its name it would be torn
- * off, and it is never gone while scratch has it. */
-static bool is_held(const struct refresh *r, const struct node *n)
+bool refresh_is_held(const struct refresh *r, const struct node *n)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
 
@@ -116,7 +104,7 @@ static bool repeat_name(const struct refresh *r, uint64_t dir, const char *name,
 static void tell_name(const struct refresh *r, uint64_t dir, const char *name,
 		      const struct outcome *o)
 {
-	if (!is_held(r, o->child) && !repeat_name(r, dir, name, o))
+	if (!refresh_is_held(r, o->child) && !repeat_name(r, dir, name, o))
 		inval_entry(r->inval, dir, name);
 	inval_listing(r->inval, dir);
 	if (o->child)
@@ -155,7 +143,7 @@ static void refresh_name(const struct refresh *r, uint64_t dir, const char *name
 
 	if (own_name)
 		inval_barrier(r->inval, dir); /* the request that did it, if it was made here */
-	ret = look_at(r, dir, name, &o);
+	ret = refresh_look(r, dir, name, &o);
 	if (ret < 0 && ret != -EAGAIN && ret != -ENOENT && ret != -ESTALE)
 		log_debug("watch", "cannot look at '%s': %s", name, strerror(-ret));
 	if (!ret && own_name && o.absent && !o.child) {
@@ -199,8 +187,7 @@ static void refresh_name(const struct refresh *r, uint64_t dir, const char *name
 	outcome_clear(&o);
 }
 
-/* Names that a directory of the view may be asked for: those it has and those the kernel knows. */
-static int all_names(const struct refresh *r, uint64_t dir, struct strv *ret)
+int refresh_names(const struct refresh *r, uint64_t dir, struct strv *ret)
 {
 	cleanup_place struct place p = PLACE_INIT;
 	cleanup_listing struct listing *l = NULL;
@@ -225,15 +212,15 @@ static void refresh_dir(const struct refresh *r, struct node *dir)
 
 	follow_again(r->follow, dir);
 	/* a directory that can't be read: what is known of it */
-	(void)all_names(r, dir->id, &names);
+	(void)refresh_names(r, dir->id, &names);
 	strv_sort(&names);
 	for (size_t i = 0; i < names.n; i++) {
 		struct outcome o = { 0 };
 
 		if (i && !strcmp(names.v[i], names.v[i - 1]))
 			continue;
-		if (look_at(r, dir->id, names.v[i], &o) < 0 || !o.same) {
-			if (!is_held(r, o.child))
+		if (refresh_look(r, dir->id, names.v[i], &o) < 0 || !o.same) {
+			if (!refresh_is_held(r, o.child))
 				inval_entry(r->inval, dir->id, names.v[i]);
 			if (o.child)
 				inval_attr(r->inval, o.child->id);
@@ -443,112 +430,6 @@ void refresh_path(const struct refresh *r, const char *path)
 	/* a directory that the kernel does not know has no names that it knows */
 	if (n && table_path(r->srv->table, n, &at) == 0 && !strcmp(at.buf, parent))
 		refresh_name(r, n->id, path_base(path), WATCH_NAME);
-}
-
-/* Does the view show the same of a node that still stands for the same object? */
-static bool shows_same(const struct found *a, const struct found *b)
-{
-	return a->st.st_ino == b->st.st_ino && a->st.st_mode == b->st.st_mode &&
-	       a->st.st_uid == b->st.st_uid && a->st.st_gid == b->st.st_gid &&
-	       a->st.st_nlink == b->st.st_nlink && a->st.st_size == b->st.st_size;
-}
-
-/*
- * One name, after an exchange of the rules. Requests may have met the new ones already, and been
- * answered by them.
- */
-static void refresh_ruled(const struct refresh *r, struct node *dir, const char *name)
-{
-	struct node *before = table_child(r->srv->table, dir, name);
-	struct outcome o = { 0 };
-	struct found then = { 0 };
-	struct found now;
-
-	if (before)
-		node_found(before, &then);
-	if (look_at(r, dir->id, name, &o) < 0 || !o.same) {
-		if ((o.child || o.type) && !is_held(r, o.child))
-			inval_entry(r->inval, dir->id, name);
-		if (o.child)
-			inval_attr(r->inval, o.child->id);
-	} else if (o.child->type == S_IFLNK) {
-		inval_barrier(r->inval, dir->id);
-		inval_pages(r->inval, o.child->id); /* the text depends on the rule, too */
-	} else {
-		node_found(o.child, &now);
-		if (o.child != before || !shows_same(&then, &now)) {
-			inval_barrier(r->inval, dir->id);
-			inval_attr(r->inval, o.child->id);
-		}
-	}
-	node_unref(before);
-	outcome_clear(&o);
-}
-
-/* All of a directory, after an exchange of the rules. */
-static void refresh_ruled_dir(const struct refresh *r, struct node *dir)
-{
-	cleanup_strv struct strv names = STRV_INIT;
-
-	/* one that can't be read, or is no more: what is known of it */
-	(void)all_names(r, dir->id, &names);
-	strv_sort(&names);
-	for (size_t i = 0; i < names.n && !inval_is_stopping(r->inval); i++)
-		if (!i || strcmp(names.v[i], names.v[i - 1]) != 0)
-			refresh_ruled(r, dir, names.v[i]);
-	inval_barrier(r->inval, dir->id);
-	inval_listing(r->inval, dir->id);
-}
-
-static void refresh_ruled_tree(const struct refresh *r, struct node *dir)
-{
-	struct node **below = NULL;
-	size_t n = 0;
-
-	refresh_ruled_dir(r, dir);
-	if (table_below(r->srv->table, dir, &below, &n) < 0)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		if (below[i]->type == S_IFDIR && !inval_is_stopping(r->inval))
-			refresh_ruled_dir(r, below[i]);
-		node_unref(below[i]);
-	}
-	free(below);
-}
-
-/* One place of a rule, and the way there, which may be there for it alone. */
-static void refresh_place(const struct refresh *r, const char *path)
-{
-	struct node *n = NULL;
-
-	if (table_get(r->srv->table, NODE_ROOT, &n) < 0)
-		return;
-	while (n && n->type == S_IFDIR && *path) {
-		size_t len = strcspn(path, "/");
-		cleanup_free char *name = strndup(path, len);
-		struct node *child = name ? table_child(r->srv->table, n, name) : NULL;
-
-		if (name)
-			refresh_ruled(r, n, name);
-		inval_barrier(r->inval, n->id);
-		inval_listing(r->inval, n->id);
-		node_unref(n);
-		n = child; /* known, so that what is known below it is looked at, too */
-		path += len + (path[len] == '/');
-	}
-	if (n && n->type == S_IFDIR)
-		refresh_ruled_tree(r, n);
-	node_unref(n);
-}
-
-void refresh_rules(const struct refresh *r, const struct strv *places)
-{
-	if (strv_has(places, "")) {
-		refresh_place(r, "");
-		return;
-	}
-	for (size_t i = 0; i < places->n; i++)
-		refresh_place(r, places->v[i]);
 }
 
 void refresh_all(const struct refresh *r)

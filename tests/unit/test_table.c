@@ -547,40 +547,6 @@ static void long_names_and_deep_paths(void **state)
 	node_unref(n);
 }
 
-static void other_indices_reach_every_node_and_name(void **state)
-{
-	struct fix *f = *state;
-	struct found dir = object(S_IFDIR, 20);
-	struct found one = object(S_IFREG, 21);
-	struct found root = object(S_IFDIR, 1);
-	unsigned map[STACK_ALL] = { 0, 2, STACK_MAX, 1 };
-	struct node *d;
-	struct node *n;
-	struct found now;
-
-	dir.parts = 2 | 4 | 8;
-	one.layer = 2;
-	d = get(f, enter(f, f->root, "d", &dir));
-	n = get(f, enter(f, d, "one", &one));
-	atomic_store(&d->watched, 2 | 4);
-	root.parts = 1 | 2 | 4;
-	root.generation = 5;
-	table_renumber(f->t, map, f->root, &root);
-	node_found(d, &now);
-	assert_int_equal(now.layer, 2);
-	assert_int_equal(now.parts, 4 | 2); /* 1 is 2 now, 3 is 1, and 2 is a former one */
-	assert_int_equal(atomic_load(&d->watched), 4);
-	assert_int_equal(n->names->layer, STACK_MAX);
-	node_found(n, &now);
-	assert_int_equal(now.layer, STACK_MAX);
-	node_found(f->root, &now);
-	assert_int_equal(now.parts, 1 | 2 | 4);
-	assert_int_equal(now.generation, 5);
-	atomic_store(&d->watched, 0);
-	node_unref(n);
-	node_unref(d);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -608,8 +574,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(name_that_leads_nowhere_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(exchange_swaps_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(new_part_is_noted_up_to_the_root, setup, teardown),
-		cmocka_unit_test_setup_teardown(other_indices_reach_every_node_and_name, setup,
-						teardown),
 		cmocka_unit_test_setup_teardown(below_lists_all_known_nodes, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_names_and_deep_paths, setup, teardown),
 	};

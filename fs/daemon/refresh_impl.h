@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What refresh.c and ruled.c share: looking at a name, and what that has shown. */
+#ifndef SPECFS_DAEMON_REFRESH_IMPL_H
+#define SPECFS_DAEMON_REFRESH_IMPL_H
+
+#include "daemon/refresh.h"
+
+/* What a look at a name has shown. */
+struct outcome {
+	struct node *child;     /* the node that was known under the name, referenced; or NULL */
+	mode_t type;            /* of what is there now; 0: nothing */
+	bool same;              /* it still is what the name leads to */
+	bool absent;            /* the name leads to nothing */
+	bool new_parts;         /* a directory with other parts than before */
+};
+
+void outcome_clear(struct outcome *o);
+
+/** refresh_look - look at a name in a directory, and correct the table by it; @o is cleared by the
+ * caller, also on failure */
+int refresh_look(const struct refresh *r, uint64_t dir, const char *name, struct outcome *o);
+
+/**
+ * refresh_is_held - is a redirected directory mounted on @n (or NULL), or below it?
+ *
+ * Without its name it would be torn off, and it is never gone while scratch has it.
+ */
+bool refresh_is_held(const struct refresh *r, const struct node *n);
+
+/** refresh_names - append the names that a directory of the view may be asked for: its own, and
+ * those that the kernel knows */
+int refresh_names(const struct refresh *r, uint64_t dir, struct strv *ret);
+
+#endif

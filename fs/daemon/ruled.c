@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Telling the kernel after an exchange of the rules: refresh_rules() of refresh.h. Only names and
+ * what is shown of them can differ by that; the pages of a file are the file's.
+ */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "daemon/refresh_impl.h"
+
+/* Does the view show the same of a node that still stands for the same object? */
+static bool shows_same(const struct found *a, const struct found *b)
+{
+	return a->st.st_ino == b->st.st_ino && a->st.st_mode == b->st.st_mode &&
+	       a->st.st_uid == b->st.st_uid && a->st.st_gid == b->st.st_gid &&
+	       a->st.st_nlink == b->st.st_nlink && a->st.st_size == b->st.st_size;
+}
+
+/*
+ * One name, after an exchange of the rules. Requests may have met the new ones already, and been
+ * answered by them.
+ */
+static void refresh_ruled(const struct refresh *r, struct node *dir, const char *name)
+{
+	struct node *before = table_child(r->srv->table, dir, name);
+	struct outcome o = { 0 };
+	struct found then = { 0 };
+	struct found now;
+
+	if (before)
+		node_found(before, &then);
+	if (refresh_look(r, dir->id, name, &o) < 0 || !o.same) {
+		if ((o.child || o.type) && !refresh_is_held(r, o.child))
+			inval_entry(r->inval, dir->id, name);
+		if (o.child)
+			inval_attr(r->inval, o.child->id);
+	} else if (o.child->type == S_IFLNK) {
+		inval_barrier(r->inval, dir->id);
+		inval_pages(r->inval, o.child->id); /* the text depends on the rule, too */
+	} else {
+		node_found(o.child, &now);
+		if (o.child != before || !shows_same(&then, &now)) {
+			inval_barrier(r->inval, dir->id);
+			inval_attr(r->inval, o.child->id);
+		}
+	}
+	node_unref(before);
+	outcome_clear(&o);
+}
+
+/* All of a directory, after an exchange of the rules. */
+static void refresh_ruled_dir(const struct refresh *r, struct node *dir)
+{
+	cleanup_strv struct strv names = STRV_INIT;
+
+	/* one that can't be read, or is no more: what is known of it */
+	(void)refresh_names(r, dir->id, &names);
+	strv_sort(&names);
+	for (size_t i = 0; i < names.n && !inval_is_stopping(r->inval); i++)
+		if (!i || strcmp(names.v[i], names.v[i - 1]) != 0)
+			refresh_ruled(r, dir, names.v[i]);
+	inval_barrier(r->inval, dir->id);
+	inval_listing(r->inval, dir->id);
+}
+
+static void refresh_ruled_tree(const struct refresh *r, struct node *dir)
+{
+	struct node **below = NULL;
+	size_t n = 0;
+
+	refresh_ruled_dir(r, dir);
+	if (table_below(r->srv->table, dir, &below, &n) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (below[i]->type == S_IFDIR && !inval_is_stopping(r->inval))
+			refresh_ruled_dir(r, below[i]);
+		node_unref(below[i]);
+	}
+	free(below);
+}
+
+/* One place of a rule, and the way there, which may be there for it alone. */
+static void refresh_place(const struct refresh *r, const char *path)
+{
+	struct node *n = NULL;
+
+	if (table_get(r->srv->table, NODE_ROOT, &n) < 0)
+		return;
+	while (n && n->type == S_IFDIR && *path) {
+		size_t len = strcspn(path, "/");
+		cleanup_free char *name = strndup(path, len);
+		struct node *child = name ? table_child(r->srv->table, n, name) : NULL;
+
+		if (name)
+			refresh_ruled(r, n, name);
+		inval_barrier(r->inval, n->id);
+		inval_listing(r->inval, n->id);
+		node_unref(n);
+		n = child; /* known, so that what is known below it is looked at, too */
+		path += len + (path[len] == '/');
+	}
+	if (n && n->type == S_IFDIR)
+		refresh_ruled_tree(r, n);
+	node_unref(n);
+}
+
+void refresh_rules(const struct refresh *r, const struct strv *places)
+{
+	if (strv_has(places, "")) {
+		refresh_place(r, "");
+		return;
+	}
+	for (size_t i = 0; i < places->n; i++)
+		refresh_place(r, places->v[i]);
+}
