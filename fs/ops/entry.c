@@ -223,6 +223,22 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 	return 0;
 }
 
+void entry_follow(struct place *p, const char *name, struct fuse_entry_param *e)
+{
+	cleanup_place struct place below = PLACE_INIT;
+	struct found now;
+
+	if (!S_ISDIR(e->attr.st_mode) || e->attr_timeout > 0 || !(e->entry_timeout > 0))
+		return;
+	if (place_open_held(p->srv, e->ino, &below) < 0 || !entry_is_followed(p->srv, below.dir))
+		return;
+	/* what was seen before it was watched may have changed meanwhile */
+	if (place_child(p, name, &now) < 0 || !S_ISDIR(now.st.st_mode))
+		return;
+	e->attr = now.st;
+	e->attr_timeout = entry_timeout(p->srv, below.dir);
+}
+
 int entry_absent(struct place *p, const char *name)
 {
 	cleanup_node struct node *n = NULL;
@@ -254,7 +270,11 @@ static int lookup_once(struct server *srv, uint64_t dir, const char *name,
 			ret->entry_timeout = 0;
 		return r < 0 ? r : -ENOENT;
 	}
-	return r < 0 ? r : entry_enter(&p, name, &f, false, NULL, ret);
+	if (!r)
+		r = entry_enter(&p, name, &f, false, NULL, ret);
+	if (!r)
+		entry_follow(&p, name, ret);
+	return r;
 }
 
 int entry_lookup(struct server *srv, uint64_t dir, const char *name, struct fuse_entry_param *ret)

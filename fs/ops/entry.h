@@ -38,6 +38,16 @@ double entry_timeout(const struct server *srv, const struct node *n);
  */
 bool entry_is_followed(const struct server *srv, const struct node *n);
 
+/**
+ * entry_follow - have a directory watched before the kernel is told of it
+ * @p: where it was entered as @name, still open
+ * @e: what entry_enter() said
+ *
+ * Then its attributes hold until a change is heard of, and the kernel need not ask for them when
+ * somebody goes there. Nothing happens if it is watched, or can't be.
+ */
+void entry_follow(struct place *p, const char *name, struct fuse_entry_param *e);
+
 /** entry_stamp - a number that differs whenever a file's size or times do; never 0 */
 uint64_t entry_stamp(const struct stat *st);
 

@@ -15,6 +15,13 @@
 
 enum { OFFSET_DOT = 1, OFFSET_DOTDOT = 2 };
 
+/*
+ * Who lists a directory mostly goes on to those in it: they are watched at once, which costs less
+ * than the question for their attributes that would come. With more names than this that is too
+ * much for somebody who wants the names alone.
+ */
+enum { FOLLOW_MAX = 256 };
+
 /* One reply being filled. */
 struct batch {
 	fuse_req_t req; /* only handed to the packing functions */
@@ -83,9 +90,11 @@ static uint64_t parent_ino(struct server *srv, struct place *p)
 /*
  * Add a name of the listing, with its node if the kernel wants that. @fresh: this very request has
  * read the listing, so that what it says of layers holds: a change since then is told of, or makes
- * entry_enter() refuse. Returns 0, or -ENOENT if the name has gone meanwhile.
+ * entry_enter() refuse. @follow: somebody may soon go there. Returns 0, or -ENOENT if the name has
+ * gone meanwhile.
  */
-static int add_entry(struct place *p, struct batch *b, const struct entry *le, bool fresh)
+static int add_entry(struct place *p, struct batch *b, const struct entry *le, bool fresh,
+		     bool follow)
 {
 	struct fuse_entry_param e;
 	struct found f;
@@ -99,6 +108,8 @@ static int add_entry(struct place *p, struct batch *b, const struct entry *le, b
 			return r;
 		if (!r)
 			r = entry_enter(p, le->name, &f, false, NULL, &e);
+		if (!r && follow)
+			entry_follow(p, le->name, &e);
 	}
 	if (r < 0)
 		add_plain(b, le->name, le->ino, le->type, le->offset);
@@ -139,8 +150,10 @@ static int fill(struct server *srv, struct place *p, uint64_t offset, struct bat
 		return r;
 	l = sn->listing;
 	b->unwatched |= l->loose;
-	for (i = listing_seek(l, offset); i < l->n && fits(b, l->v[i].name); i++)
-		(void)add_entry(p, b, &l->v[i], fresh); /* a name that has gone is left out */
+	for (i = listing_seek(l, offset); i < l->n && fits(b, l->v[i].name); i++) {
+		/* a name that has gone is left out */
+		(void)add_entry(p, b, &l->v[i], fresh, l->n <= FOLLOW_MAX);
+	}
 	if (!b->used)
 		snapshot_drop(srv->snaps, p->dir, sn); /* read to its end */
 	return 0;
