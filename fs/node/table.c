@@ -7,8 +7,8 @@
 #include <malloc.h>
 #include <string.h>
 
-/* Fewer than these are not worth the time: about 20 MB. */
-enum { TRIM_NODES = 25000 };
+/* Fewer than these are not worth the time: about 4 MB. */
+enum { TRIM_NODES = 10000 };
 
 static void destroy(struct node *n)
 {

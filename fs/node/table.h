@@ -66,7 +66,7 @@ size_t table_count(struct table *t);
 /**
  * table_trim - give memory back to the system if many nodes have gone
  *
- * Called after forgetting, with no lock held; does something once in tens of thousands of nodes.
+ * Called after forgetting, with no lock held; does something once in ten thousand nodes.
  */
 void table_trim(struct table *t);
 

@@ -96,6 +96,12 @@ class Tree:
             os.close(fd)
         self.made += 1
 
+    def module(self, number):
+        return '' if self.empty else module(self.rand, number)
+
+    def text(self, comment, least, most):
+        return '' if self.empty else text(self.rand, comment, self.rand.randrange(least, most))
+
     def python(self, count):
         for package in PACKAGES:
             made = directories(self.rand, f'python/triton/{package}', max(2, count // 5 // PER_DIR))
@@ -103,11 +109,11 @@ class Tree:
                 self.write(f'{where}/__init__.py', '')
             for i in range(count // 5 - len(made)):
                 where = made[i % len(made)]
-                self.write(f'{where}/m{i}.py', module(self.rand, i))
+                self.write(f'{where}/m{i}.py', self.module(i))
                 self.modules.append(f'{where}/m{i}'[len('python/'):].replace('/', '.'))
                 if i % SPECIALIZED == 1:
                     self.write(f'{SPEC}/{where[len("python/triton/"):]}/m{i}.py',
-                               module(self.rand, i) + '\nSPECIAL = 1\n')
+                               self.module(i) + '\nSPECIAL = 1\n')
         self.write('python/triton/__init__.py', '')
         self.write(f'{SPEC}/__init__.py', '')
 
@@ -115,7 +121,7 @@ class Tree:
         made = directories(self.rand, f'{top}/triton', max(2, count // PER_DIR))
         for i in range(count):
             name = f'{made[i % len(made)]}/{WORDS[i % len(WORDS)]}{i}{suffix}'
-            content = text(self.rand, '//', self.rand.randrange(5, 250))
+            content = self.text('//', 5, 250)
             self.write(name, content)
             if i % SPECIALIZED == 1:
                 self.write(f'{SPEC_CPP}/{name}', content + '// special\n')
@@ -124,7 +130,7 @@ class Tree:
         made = directories(self.rand, top, max(1, count // PER_DIR))
         for i in range(count):
             self.write(f'{made[i % len(made)]}/{WORDS[i % len(WORDS)]}{i}.mlir',
-                       text(self.rand, '//', self.rand.randrange(3, 120)))
+                       self.text('//', 3, 120))
 
     def generate(self):
         self.write('.gitignore', GITIGNORE)
