@@ -11,10 +11,11 @@
 
 #include "base/log.h"
 #include "daemon/inval_impl.h"
+#include "daemon/look.h"
 #include "daemon/own.h"
 #include "daemon/refresh.h"
 #include "layer/workdir.h"
-#include "ops/growth.h"
+#include "ops/size.h"
 
 enum {
 	QUEUE_MAX = 1 << 16,    /* events waiting; more than that count as lost */
@@ -78,13 +79,15 @@ void inval_listing(struct inval *i, uint64_t id)
 }
 
 /* Queue the pages of a node; the lock is held. Returns NULL if memory is short. */
-static struct page_job *push_pages(struct inval *i, uint64_t id)
+static struct page_job *push_pages(struct inval *i, uint64_t id, bool drop)
 {
 	struct page_job *j;
 
 	HASH_FIND(hh, i->pages_by_id, &id, sizeof(id), j);
-	if (j)
+	if (j) {
+		j->drop = j->drop || drop;
 		return j;
+	}
 	j = calloc(1, sizeof(*j));
 	if (!j) {
 		i->lost = true;
@@ -92,6 +95,7 @@ static struct page_job *push_pages(struct inval *i, uint64_t id)
 		return NULL;
 	}
 	j->id = id;
+	j->drop = drop;
 	HASH_ADD(hh, i->pages_by_id, id, sizeof(id), j);
 	*i->pages_last = j;
 	i->pages_last = &j->next;
@@ -103,7 +107,7 @@ static struct page_job *push_pages(struct inval *i, uint64_t id)
 void inval_pages(struct inval *i, uint64_t id)
 {
 	pthread_mutex_lock(&i->lock); /* with attributes: a new size over old pages shows zeros */
-	push_pages(i, id);
+	push_pages(i, id, true);
 	pthread_mutex_unlock(&i->lock);
 }
 
@@ -124,7 +128,7 @@ static bool attr_later(void *arg, uint64_t id, fuse_req_t req)
 	fuse_req_t *more = NULL;
 
 	pthread_mutex_lock(&i->lock);
-	j = i->stop ? NULL : push_pages(i, id);
+	j = i->stop ? NULL : push_pages(i, id, false);
 	if (j)
 		more = realloc(j->waiting, (j->n_waiting + 1) * sizeof(*more));
 	if (more) {
@@ -298,6 +302,9 @@ static void page_job_free(struct page_job *j)
 static void *pages_run(void *arg)
 {
 	struct inval *i = arg;
+	const struct size_ways ways = {
+		.drop = drop_pages, .wait = look_wait, .look = look_at, .arg = i,
+	};
 
 	pthread_mutex_lock(&i->lock);
 	while (!i->stop || i->pages_first) {
@@ -312,7 +319,7 @@ static void *pages_run(void *arg)
 			i->pages_last = &i->pages_first;
 		HASH_DEL(i->pages_by_id, j);
 		pthread_mutex_unlock(&i->lock);
-		growth_settle(i->srv, j->id, drop_pages, i, j->waiting, j->n_waiting);
+		size_settle(i->srv, j->id, j->drop, &ways, j->waiting, j->n_waiting);
 		page_job_free(j);
 		pthread_mutex_lock(&i->lock);
 		i->pages_done++;
@@ -350,6 +357,7 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 	pthread_cond_init(&i->names_more, &attr);
 	pthread_condattr_destroy(&attr);
 	pthread_cond_init(&i->pages_more, NULL);
+	pthread_cond_init(&i->reads_more, NULL);
 	pthread_cond_init(&i->done, NULL);
 	r = follow_new(srv->view, on_event, i, &i->follow);
 	if (r < 0) {
@@ -363,6 +371,7 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 	srv->on_dir = on_dir;
 	srv->stale_data = stale_data;
 	srv->attr_later = attr_later;
+	srv->read_later = look_read_later;
 	srv->on_loose = on_loose;
 	srv->watch_arg = i;
 	own_attach(srv, i);
@@ -373,6 +382,12 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 void inval_repeat(struct inval *i, struct events *events)
 {
 	i->events = events;
+}
+
+void inval_mounted(struct inval *i, const char *mountpoint, dev_t device)
+{
+	i->mountpoint = mountpoint;
+	i->device = device;
 }
 
 struct events *inval_events(struct inval *i)
@@ -399,13 +414,20 @@ int inval_begin(struct inval *i)
 	if (r < 0)
 		return r;
 	r = begin_thread(i, &i->pages_thread, pages_run);
-	if (!r) {
-		i->running = true;
-		return 0;
+	if (r < 0) {
+		(void)inval_stop(i, 0);
+		pthread_join(i->names_thread, NULL);
+		return r;
 	}
-	(void)inval_stop(i, 0);
-	pthread_join(i->names_thread, NULL);
-	return r;
+	r = begin_thread(i, &i->reads_thread, look_reads_run);
+	if (r < 0) {
+		(void)inval_stop(i, 0);
+		pthread_join(i->names_thread, NULL);
+		pthread_join(i->pages_thread, NULL);
+		return r;
+	}
+	i->running = true;
+	return 0;
 }
 
 bool inval_stop(struct inval *i, int limit_msec)
@@ -419,6 +441,7 @@ bool inval_stop(struct inval *i, int limit_msec)
 	i->stop = true;
 	pthread_cond_broadcast(&i->names_more);
 	pthread_cond_broadcast(&i->pages_more);
+	pthread_cond_broadcast(&i->reads_more);
 	pthread_cond_broadcast(&i->done);
 	while (i->alive && pthread_cond_timedwait(&i->done, &i->lock, &until) != ETIMEDOUT)
 		;
@@ -437,6 +460,15 @@ bool inval_is_stopping(struct inval *i)
 	return stop;
 }
 
+/* Looks end with the connection at the latest. */
+static void end_looks(struct inval *i)
+{
+	pthread_mutex_lock(&i->lock);
+	while (i->alive)
+		pthread_cond_wait(&i->done, &i->lock);
+	pthread_mutex_unlock(&i->lock);
+}
+
 void inval_end(struct inval *i)
 {
 	if (!i || !i->running)
@@ -444,6 +476,8 @@ void inval_end(struct inval *i)
 	(void)inval_stop(i, 0);
 	pthread_join(i->names_thread, NULL);
 	pthread_join(i->pages_thread, NULL);
+	pthread_join(i->reads_thread, NULL);
+	end_looks(i);
 	i->running = false;
 }
 
@@ -462,6 +496,7 @@ void inval_free(struct inval *i)
 		i->srv->on_dir = NULL;
 		i->srv->stale_data = NULL;
 		i->srv->attr_later = NULL;
+		i->srv->read_later = NULL;
 		i->srv->on_loose = NULL;
 	}
 	follow_free(i->follow);
@@ -476,7 +511,9 @@ void inval_free(struct inval *i)
 		page_job_free(j);
 	}
 	free(i->loose);
+	look_reads_free(i);
 	pthread_cond_destroy(&i->done);
+	pthread_cond_destroy(&i->reads_more);
 	pthread_cond_destroy(&i->pages_more);
 	pthread_cond_destroy(&i->names_more);
 	pthread_mutex_destroy(&i->lock);

@@ -45,6 +45,9 @@ void inval_reread(struct inval *i, struct reread *rr);
 /** inval_profile - the profile's file may be another one: have it read once it is left alone */
 void inval_profile(struct inval *i);
 
+/** inval_mounted - where the mount is, if it is to be seen; borrowed. Before inval_begin() */
+void inval_mounted(struct inval *i, const char *mountpoint, dev_t device);
+
 /** inval_begin - start the threads; once the daemon has forked and the session is mounted */
 int inval_begin(struct inval *i);
 

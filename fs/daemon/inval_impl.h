@@ -19,9 +19,10 @@ struct pending {
 	char key[];             /* the watch's number, then the name with its NUL */
 };
 
-/* A node whose pages are to go. */
+/* A node whose pages are to go, or whose size is to be settled. */
 struct page_job {
 	uint64_t id;
+	bool drop;           /* whatever its size is */
 	fuse_req_t *waiting; /* GETATTR requests, replied to after that */
 	size_t n_waiting;
 	struct page_job *next;
@@ -34,12 +35,15 @@ struct inval {
 	struct follow *follow;          /* constant */
 	struct events *events;          /* borrowed, constant while threads run; may be NULL */
 	struct reread *reread;          /* the same */
+	const char *mountpoint;         /* borrowed, constant while threads run; NULL: not seen */
+	dev_t device;                   /* of the mount there */
 	uint64_t sync_dir;              /* watch of the directory for sync files; constant */
 	int sync_fd;                    /* that directory; constant */
 	bool running;
 	time_t said_sec;                /* when a loss was told last; names_thread's; 0: never */
 	pthread_t names_thread;
 	pthread_t pages_thread;
+	pthread_t reads_thread;
 
 	pthread_mutex_t lock;           /* guards what follows */
 	pthread_cond_t names_more;
@@ -51,6 +55,9 @@ struct inval {
 	struct page_job *pages_first;
 	struct page_job **pages_last;
 	struct page_job *pages_by_id;
+	pthread_cond_t reads_more;
+	struct read_job *reads;         /* that wait, see look.c */
+	struct lowering *lowerings;     /* that are under way, see there */
 	uint64_t *loose;                /* files that are not watched, by id */
 	size_t n_loose;
 	size_t max_loose;

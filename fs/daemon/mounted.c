@@ -2,9 +2,12 @@
 /* The mount table: see mounted.h. Source: proc(5), /proc/[pid]/mountinfo. */
 #include "daemon/mounted.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
@@ -50,4 +53,17 @@ dev_t mounted_device(const char *path)
 			ret = device;
 	}
 	return ret;
+}
+
+int mounted_open(const char *path, dev_t device)
+{
+	cleanup_fd int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct statx st;
+
+	if (fd < 0)
+		return -errno;
+	/* its attributes are not asked for: only whose it is */
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0)
+		return -errno;
+	return makedev(st.stx_dev_major, st.stx_dev_minor) == device ? steal_fd(&fd) : -ENXIO;
 }

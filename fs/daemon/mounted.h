@@ -9,4 +9,11 @@
 /** mounted_device - the device of what is mounted exactly at @path, topmost; 0 if nothing is */
 dev_t mounted_device(const char *path);
 
+/**
+ * mounted_open - an O_PATH descriptor of the root of what is mounted at @path
+ *
+ * It holds the mount as long as it is open. Returns -ENXIO if the mount there is not @device.
+ */
+int mounted_open(const char *path, dev_t device);
+
 #endif

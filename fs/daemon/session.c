@@ -429,6 +429,8 @@ int session_loop(struct session *s, int ready_fd)
 		stop_end(s);
 		return log_err(r, "cannot start a thread");
 	}
+	if (s->inval && s->mounted)
+		inval_mounted(s->inval, s->mountpoint, s->device);
 	r = s->inval ? inval_begin(s->inval) : 0;
 	if (r < 0) {
 		slots_stop(s->srv->slots);

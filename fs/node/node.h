@@ -72,7 +72,10 @@ struct node {
 	uint64_t nlookup;	 /* references the kernel holds */
 	struct name *names;
 	struct name *kids; /* directories: the known names in it */
-	uint64_t seq;	   /* directories: counts changes of names made through the mount */
+	union {
+		uint64_t seq; /* directories: counts changes of names made through the mount */
+		_Atomic uint64_t data_end; /* files, no lock: of what the kernel has read, and 1 */
+	};
 	struct node *dead_next;
 	struct seen seen; /* by the last look-up, of the first of its names */
 	unsigned refs;	  /* requests at work, and names in this directory */
@@ -85,6 +88,8 @@ struct node {
 	_Atomic bool nameless;	/* mirrors `names == NULL`, for slots.lock holders */
 	_Atomic bool parked;	/* its object has a name where no view shows it */
 	_Atomic bool unwatched; /* something that may change it is not: nothing of it is cached */
+	_Atomic bool settling;	/* files: told_end and data_end are being put right */
+	_Atomic bool lowered;	/* files: since then READs had to wait for the size */
 	_Atomic uint64_t watched;  /* directories: layers whose part is watched */
 	_Atomic uint64_t stamp;	   /* unwatched files: of the times and size last told; 0: none */
 	_Atomic uint64_t told_end; /* files: the size that the kernel knows, and 1; 0: none yet */

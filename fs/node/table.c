@@ -393,10 +393,28 @@ void table_forget(struct table *t, uint64_t id, uint64_t count)
 	n = find_id(t, id);
 	if (n) {
 		n->nlookup -= count < n->nlookup ? count : n->nlookup;
+		if (!n->nlookup && n->type == S_IFREG) { /* nor are its size and pages known */
+			atomic_store(&n->told_end, 0);
+			atomic_store(&n->data_end, 0);
+		}
 		if (!n->nlookup && !n->refs)
 			bury(t, n, &dead);
 	}
 	table_unlock(t, dead);
+}
+
+int table_known(struct table *t, uint64_t id)
+{
+	struct node *n;
+	int r;
+
+	pthread_mutex_lock(&t->lock);
+	n = find_id(t, id);
+	r = n && n->nlookup ? 0 : -ENOENT;
+	if (!r)
+		n->nlookup++;
+	pthread_mutex_unlock(&t->lock);
+	return r;
 }
 
 size_t table_count(struct table *t)

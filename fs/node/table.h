@@ -57,6 +57,9 @@ DEFINE_CLEANUP(table, struct table, table_free)
 /** table_get - the node with that id, referenced; -ESTALE if there is none */
 int table_get(struct table *t, uint64_t id, struct node **ret);
 
+/** table_known - the kernel, which knows that node, takes one more reference; -ENOENT if not */
+int table_known(struct table *t, uint64_t id);
+
 /** table_forget - the kernel gives back @count references */
 void table_forget(struct table *t, uint64_t id, uint64_t count);
 

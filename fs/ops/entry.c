@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ops/edit.h"
-#include "ops/growth.h"
 #include "ops/hidden.h"
+#include "ops/size.h"
 
 /*
  * Look-ups that came too late are repeated; each repetition means that somebody else got on, so the
@@ -105,7 +105,7 @@ static void fill(struct server *srv, struct node *n, const struct found *f,
 		.attr_timeout = entry_is_followed(srv, n) ? timeout : 0,
 		.entry_timeout = timeout,
 	};
-	growth_tell(srv, n, &ret->attr, &ret->attr_timeout);
+	size_tell(srv, n, &ret->attr, &ret->attr_timeout);
 }
 
 uint64_t entry_stamp(const struct stat *st)

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Ids: the directory's own, and one for each file made, told from nodes' ids by the highest bit. */
-enum { HIDDEN_DIR = 2 };
+/* Ids of the files made are told from nodes' ids by the highest bit. */
 static const uint64_t file_bit = UINT64_C(1) << 63;
 
 /* Inode numbers: no layer's, as inomap never gives any this high. */

@@ -10,6 +10,8 @@
 
 #define HIDDEN_NAME ".specfs"
 
+enum { HIDDEN_DIR = 2 }; /* its id */
+
 /** hidden_new - with no file made yet */
 int hidden_new(struct hidden **ret);
 void hidden_free(struct hidden *h);

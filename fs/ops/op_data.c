@@ -10,35 +10,78 @@
 #include <unistd.h>
 
 #include "ops/edit.h"
-#include "ops/growth.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
 #include "ops/place.h"
 #include "ops/reply.h"
+#include "ops/size.h"
 
 enum {
 	STACK_BUF = 64 << 10, /* up to here copying is cheaper than setting up a pipe */
 };
 
-static void reply_fd(fuse_req_t req, int fd, size_t size, off_t offset)
+/* What a file of that size has at @offset, up to @size bytes. */
+static size_t there_is(const struct stat *st, size_t size, off_t offset)
+{
+	if (st->st_size <= offset)
+		return 0;
+	return (uint64_t)(st->st_size - offset) < size ? (size_t)(st->st_size - offset) : size;
+}
+
+static bool is_changed(const struct stat *a, const struct stat *b)
+{
+	return a->st_size != b->st_size || a->st_ctim.tv_sec != b->st_ctim.tv_sec ||
+	       a->st_ctim.tv_nsec != b->st_ctim.tv_nsec;
+}
+
+/* Through @buf, of @size bytes. */
+static void reply_copy(struct server *srv, struct node *n, fuse_req_t req, int fd, char *buf,
+		       size_t size, off_t offset)
+{
+	ssize_t got = pread(fd, buf, size, offset);
+
+	if (got < 0) {
+		reply_err(req, -errno);
+		return;
+	}
+	if (!size_read(srv, n, offset, size, (size_t)got) || !srv->read_later ||
+	    !srv->read_later(srv->watch_arg, n->id, req, buf, (size_t)got, offset + got))
+		(void)fuse_reply_buf(req, buf, (size_t)got);
+}
+
+static void reply_small(struct server *srv, struct node *n, fuse_req_t req, int fd, size_t size,
+			off_t offset)
+{
+	char buf[STACK_BUF];
+
+	reply_copy(srv, n, req, fd, buf, size, offset);
+}
+
+/*
+ * How much goes through the pipe is not told, and a file that changes meanwhile may have less: that
+ * is found afterwards. One that is known to be short goes the other way.
+ */
+static void reply_fd(struct server *srv, struct node *n, fuse_req_t req, int fd, size_t size,
+		     off_t offset)
 {
 	struct fuse_bufvec v = FUSE_BUFVEC_INIT(size);
+	cleanup_free char *buf = NULL;
+	struct stat before;
+	struct stat after;
+	int r = fstat(fd, &before) < 0 ? -errno : 0;
 
+	if (!r && size_read(srv, n, offset, size, there_is(&before, size, offset)))
+		buf = malloc(size);
+	if (buf) {
+		reply_copy(srv, n, req, fd, buf, size, offset);
+		return;
+	}
 	v.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
 	v.buf[0].fd = fd;
 	v.buf[0].pos = offset;
 	(void)fuse_reply_data(req, &v, 0);
-}
-
-static void reply_copy(fuse_req_t req, int fd, size_t size, off_t offset)
-{
-	char buf[STACK_BUF];
-	ssize_t n = pread(fd, buf, size, offset);
-
-	if (n < 0)
-		reply_err(req, -errno);
-	else
-		(void)fuse_reply_buf(req, buf, (size_t)n);
+	if (r < 0 || fstat(fd, &after) < 0 || is_changed(&before, &after))
+		(void)size_read(srv, n, offset, size, 0);
 }
 
 static void reply_text(fuse_req_t req, const char *text, size_t size, off_t offset)
@@ -97,9 +140,9 @@ void op_read(fuse_req_t req, fuse_ino_t id, size_t size, off_t offset, struct fu
 	if (r < 0)
 		reply_err(req, r);
 	else if (size <= STACK_BUF)
-		reply_copy(req, h->fd, size, offset);
+		reply_small(srv, n, req, h->fd, size, offset);
 	else
-		reply_fd(req, h->fd, size, offset);
+		reply_fd(srv, n, req, h->fd, size, offset);
 }
 
 /* Write all of @in, at its end if @append. */
@@ -155,6 +198,7 @@ static ssize_t write_data(struct server *srv, uint64_t id, struct fuse_bufvec *i
 	cleanup_node struct node *n = NULL;
 	cleanup_handle struct handle *h = NULL;
 	size_t size = fuse_buf_size(in);
+	struct size_ends before;
 	ssize_t done;
 	int r = server_node(srv, id, &n);
 
@@ -162,8 +206,10 @@ static ssize_t write_data(struct server *srv, uint64_t id, struct fuse_bufvec *i
 		r = edit_open_write(srv, n, -1, &h);
 	if (r < 0)
 		return r;
-	growth_own(n, offset + (off_t)size);
+	size_own(n, offset + (off_t)size, &before);
 	done = write_vec(h->fd, in, offset, append);
+	if (done < (ssize_t)size)
+		size_undo(n, offset + (off_t)size, done > 0 ? offset + done : 0, &before);
 	r = done > 0 ? edit_drop_privileges(srv, n, h, who) : 0;
 	if (r < 0)
 		return r;

@@ -7,11 +7,11 @@
 #include "layer/change.h"
 #include "ops/edit.h"
 #include "ops/entry.h"
-#include "ops/growth.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
 #include "ops/refusal.h"
 #include "ops/reply.h"
+#include "ops/size.h"
 
 enum { MAX_TRIES = 100 };
 
@@ -117,6 +117,7 @@ static int tmpfile_held(struct place *p, const struct creation *c, struct fuse_e
 		return r;
 	place_add_part(srv, p->dir, f.layer);
 	*ret = (struct fuse_entry_param){ .ino = n->id, .generation = 1, .attr = f.st };
+	size_tell(srv, n, &ret->attr, &ret->attr_timeout);
 	r = handle_install(srv->slots, n, HANDLE_WRITE, steal_fd(&fd), true, &h);
 	if (r < 0)
 		table_forget(srv->table, n->id, 1);
@@ -177,6 +178,7 @@ static int allocate(struct server *srv, uint64_t id, int mode, off_t offset, off
 {
 	cleanup_node struct node *n = NULL;
 	cleanup_handle struct handle *h = NULL;
+	struct size_ends before = { 0 };
 	int r = server_node(srv, id, &n);
 
 	if (!r)
@@ -184,9 +186,12 @@ static int allocate(struct server *srv, uint64_t id, int mode, off_t offset, off
 	if (r < 0)
 		return r;
 	if (!(mode & FALLOC_FL_KEEP_SIZE))
-		growth_own(n, offset + length);
-	if (fallocate(h->fd, mode, offset, length) < 0)
-		return -errno;
+		size_own(n, offset + length, &before);
+	if (fallocate(h->fd, mode, offset, length) < 0) {
+		r = -errno;
+		size_undo(n, offset + length, 0, &before);
+		return r;
+	}
 	return edit_drop_privileges(srv, n, h, who);
 }
 
@@ -286,6 +291,7 @@ static ssize_t copy_range(struct server *srv, uint64_t from, off_t off_in, uint6
 	struct found f;
 	struct handle *hi;
 	struct handle *ho;
+	struct size_ends before;
 	ssize_t n;
 	int r;
 
@@ -304,7 +310,7 @@ static ssize_t copy_range(struct server *srv, uint64_t from, off_t off_in, uint6
 	if (n < 0) {
 		n = -errno;
 	} else {
-		growth_own(out, off_out); /* the call has moved it */
+		size_own(out, off_out, &before); /* the call has moved it */
 		r = edit_drop_privileges(srv, out, ho, who);
 	}
 	handle_put(hi);

@@ -5,10 +5,10 @@
 
 #include "ops/attr.h"
 #include "ops/entry.h"
-#include "ops/growth.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
 #include "ops/reply.h"
+#include "ops/size.h"
 
 void op_lookup(fuse_req_t req, fuse_ino_t dir, const char *name)
 {
@@ -16,6 +16,8 @@ void op_lookup(fuse_req_t req, fuse_ino_t dir, const char *name)
 	struct fuse_entry_param e = { 0 };
 	int r;
 
+	if (size_looked_up(srv, req, dir, name))
+		return;
 	if (atomic_load_explicit(&srv->n_mounting, memory_order_relaxed))
 		srv->await_wanted(srv->arg, dir, name, fuse_req_ctx(req)->pid);
 	r = entry_lookup(srv, dir, name, &e);
@@ -58,7 +60,7 @@ static void follow(struct server *srv, uint64_t id)
 	place_close(&p);
 }
 
-/* Returns 1 if the answer has to wait, see growth.h, and @may_wait. */
+/* Returns 1 if the answer has to wait, see size.h, and @may_wait. */
 static int getattr(struct server *srv, uint64_t id, bool may_wait, struct stat *ret,
 		   double *ret_timeout)
 {
@@ -75,10 +77,10 @@ static int getattr(struct server *srv, uint64_t id, bool may_wait, struct stat *
 	r = attr_get(srv, n, ret);
 	if (r < 0)
 		return r;
-	if (may_wait && growth_is_news(srv, n, ret))
+	if (may_wait && size_is_news(srv, n, ret))
 		return 1;
 	*ret_timeout = entry_is_followed(srv, n) ? entry_timeout(srv, n) : 0;
-	growth_tell(srv, n, ret, ret_timeout);
+	size_tell(srv, n, ret, ret_timeout);
 	return 0;
 }
 
@@ -87,7 +89,11 @@ void op_getattr(fuse_req_t req, fuse_ino_t id, struct fuse_file_info *fi)
 	struct server *srv = server_of(req, REQ_GETATTR);
 	struct stat st;
 	double timeout = 0;
-	int r = getattr(srv, id, srv->attr_later != NULL, &st, &timeout);
+	int r;
+
+	if (size_looked(srv, req, id))
+		return;
+	r = getattr(srv, id, srv->attr_later != NULL, &st, &timeout);
 
 	if (r > 0) {
 		if (srv->attr_later(srv->watch_arg, id, req))

@@ -8,10 +8,10 @@
 #include "ops/attr.h"
 #include "ops/edit.h"
 #include "ops/entry.h"
-#include "ops/growth.h"
 #include "ops/ops.h"
 #include "ops/place.h"
 #include "ops/reply.h"
+#include "ops/size.h"
 
 static void to_change(const struct stat *st, int valid, struct attr_change *c)
 {
@@ -36,12 +36,17 @@ static void to_change(const struct stat *st, int valid, struct attr_change *c)
 static int set_size(struct server *srv, struct node *n, off_t size, const struct caller *who)
 {
 	cleanup_handle struct handle *h = NULL;
+	struct size_ends before;
 	int r = edit_open_write(srv, n, size, &h);
 
 	if (r < 0)
 		return r;
-	if (ftruncate(h->fd, size) < 0)
-		return -errno;
+	size_own(n, size, &before);
+	if (ftruncate(h->fd, size) < 0) {
+		r = -errno;
+		size_undo(n, size, 0, &before);
+		return r;
+	}
 	return edit_drop_privileges(srv, n, h, who);
 }
 
@@ -148,10 +153,8 @@ static int setattr(struct server *srv, uint64_t id, const struct stat *st, int v
 	struct attr_change c;
 	int r = server_node(srv, id, &n);
 
-	if (!r && (valid & FUSE_SET_ATTR_SIZE)) {
-		growth_own(n, st->st_size);
+	if (!r && (valid & FUSE_SET_ATTR_SIZE))
 		r = set_size(srv, n, st->st_size, who);
-	}
 	if (r < 0)
 		return r;
 	to_change(st, valid, &c);
@@ -164,9 +167,9 @@ static int setattr(struct server *srv, uint64_t id, const struct stat *st, int v
 		return r;
 	*ret_timeout = entry_is_followed(srv, n) ? entry_timeout(srv, n) : 0;
 	if (valid & FUSE_SET_ATTR_SIZE)
-		growth_told(n, ret->st_size);
+		size_set(n, ret->st_size);
 	else
-		growth_tell(srv, n, ret, ret_timeout);
+		size_tell(srv, n, ret, ret_timeout);
 	return 0;
 }
 

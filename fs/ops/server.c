@@ -9,6 +9,7 @@
 #include "ops/hidden.h"
 #include "ops/ops.h"
 #include "ops/park.h"
+#include "ops/size.h"
 
 enum {
 	LISTING_BYTES = 32 << 20, /* snapshots of directories that nobody is reading just now */
@@ -115,6 +116,8 @@ static int init_tables(struct server *srv, size_t max_files)
 	if (!r)
 		r = hidden_new(&srv->hidden);
 	if (!r)
+		r = size_looks_new(&srv->looks);
+	if (!r)
 		r = table_new(&root, srv->slots, srv->snaps, &srv->table);
 	if (!r)
 		table_on_parked(srv->table, park_drop, srv);
@@ -150,6 +153,7 @@ void server_free(struct server *srv)
 		return;
 	table_free(srv->table);
 	hidden_free(srv->hidden);
+	size_looks_free(srv->looks);
 	snapshots_free(srv->snaps);
 	slots_free(srv->slots);
 	pthread_rwlock_destroy(&srv->tree);

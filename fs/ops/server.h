@@ -65,6 +65,7 @@ struct server {
 	struct snapshots *snaps;
 	pthread_rwlock_t tree; /* see node.h */
 	struct hidden *hidden; /* what .specfs shows */
+	struct size_looks *looks;
 	struct echo *echo;     /* borrowed; NULL: changes underneath are not repeated */
 	bool is_root;	       /* we may open what modes forbid; constant */
 	bool no_open;	       /* the kernel goes on when OPEN is unknown; set by INIT */
@@ -96,11 +97,15 @@ struct server {
 	void (*on_emptied)(void *arg, struct node *dir);
 	/* the kernel's pages, or listing, of a node may be wrong; must not block; may be NULL */
 	void (*stale_data)(void *arg, uint64_t id);
-	/* reply to GETATTR once those pages are gone, by growth_settle(); false: reply yourself */
+	/* reply to GETATTR once its size is settled, by size_settle(); false: reply yourself */
 	bool (*attr_later)(void *arg, uint64_t id, fuse_req_t req);
+	/* reply to READ with @got bytes of @data once the kernel knows that the file ends there, at
+	 * @end; false: reply yourself */
+	bool (*read_later)(void *arg, uint64_t id, fuse_req_t req, const void *data, size_t got,
+			   off_t end);
 	/* nobody will tell of changes of this file; must not block; may be NULL */
 	void (*on_loose)(void *arg, uint64_t id);
-	void *watch_arg;        /* of the six above */
+	void *watch_arg;        /* of the seven above */
 	void *arg;
 };
 

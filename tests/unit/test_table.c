@@ -174,6 +174,41 @@ static void forgetting_too_much_harms_nobody(void **state)
 	assert_int_equal(table_count(f->t), 1);
 }
 
+static void another_reference_needs_a_first_one(void **state)
+{
+	struct fix *f = *state;
+	struct found o = object(S_IFREG, 5);
+	uint64_t id = enter(f, f->root, "a", &o);
+	struct node *n = get(f, id);
+
+	assert_int_equal(table_known(f->t, id), 0);
+	table_forget(f->t, id, 1);
+	assert_string_equal(path_of(f, id), "a");
+	table_forget(f->t, id, 1);
+	assert_int_equal(table_known(f->t, id), -ENOENT);
+	assert_int_equal(table_known(f->t, 12345), -ENOENT);
+	node_unref(n);
+	assert_int_equal(table_count(f->t), 1);
+}
+
+static void who_forgets_a_file_forgets_its_size(void **state)
+{
+	struct fix *f = *state;
+	struct found o = object(S_IFREG, 5);
+	uint64_t id = enter(f, f->root, "a", &o);
+	struct node *n = get(f, id);
+
+	n->told_end = 7;
+	n->data_end = 5;
+	(void)enter(f, f->root, "a", &o);
+	table_forget(f->t, id, 1);
+	assert_int_equal(n->told_end, 7);
+	table_forget(f->t, id, 1);
+	assert_int_equal(n->told_end, 0);
+	assert_int_equal(n->data_end, 0);
+	node_unref(n);
+}
+
 static void child_pins_its_parents(void **state)
 {
 	struct fix *f = *state;
@@ -557,6 +592,10 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(forgotten_node_is_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(forgetting_too_much_harms_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_reference_needs_a_first_one, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(who_forgets_a_file_forgets_its_size, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(child_pins_its_parents, setup, teardown),
 		cmocka_unit_test_setup_teardown(late_look_up_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(absent_name_leaves_the_node, setup, teardown),

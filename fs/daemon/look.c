@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks through our own mount: see look.h. */
+#include "daemon/look.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "daemon/inval_impl.h"
+#include "daemon/mounted.h"
+#include "ops/attr.h"
+#include "ops/hidden.h"
+#include "ops/size.h"
+
+enum {
+	LOOKERS = 2,      /* one may wait for the READs: then the other finds the size lowered */
+	MAX_TRIES = 8,    /* a look is in vain if the kernel is told something else meanwhile */
+	LIMIT_SEC = 2,    /* for a mount that can't be looked at any more */
+};
+
+/* A READ that found less than the kernel believes in. */
+struct read_job {
+	uint64_t id;
+	fuse_req_t req;
+	off_t end;
+	size_t got;
+	struct read_job *next;
+	char data[];
+};
+
+/* Looks that are to make the kernel believe in no more than @size. Guarded by the lock. */
+struct lowering {
+	struct inval *i;       /* constant */
+	uint64_t id;           /* constant */
+	struct stat st;        /* constant */
+	off_t size;            /* constant */
+	unsigned refs;
+	unsigned looking;
+	bool done;
+	struct lowering *next; /* of those that somebody is looking for */
+};
+
+/* What is open leads to the node: have it asked for, and say what has become of that. */
+static off_t ask(int fd)
+{
+	struct statx st;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_SIZE, &st) < 0 ||
+	    statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_SIZE, &st) < 0)
+		return -errno;
+	return (off_t)st.stx_size;
+}
+
+off_t look_at(void *inval, const char *name)
+{
+	struct inval *i = inval;
+	cleanup_fd int root = i->mountpoint ? mounted_open(i->mountpoint, i->device) : -ENXIO;
+	char path[sizeof(HIDDEN_NAME) + SIZE_NAME_MAX];
+	cleanup_fd int fd = -1;
+	off_t size;
+
+	if (root < 0)
+		return root;
+	snprintf(path, sizeof(path), "%s/%s", HIDDEN_NAME, name);
+	fd = openat(root, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	size = fd < 0 ? -errno : ask(fd);
+	/* that name is not to keep the node */
+	(void)fuse_lowlevel_notify_inval_entry(i->fuse, HIDDEN_DIR, name, strlen(name));
+	return size;
+}
+
+void look_wait(void *inval, uint64_t id)
+{
+	struct inval *i = inval;
+
+	pthread_mutex_lock(&i->lock);
+	for (const struct lowering *w = i->lowerings; w && !i->stop;) {
+		if (w->id != id) {
+			w = w->next;
+			continue;
+		}
+		pthread_cond_wait(&i->reads_more, &i->lock);
+		w = i->lowerings;
+	}
+	pthread_mutex_unlock(&i->lock);
+}
+
+/* The lock is held. */
+static void unref(struct lowering *w)
+{
+	if (!--w->refs)
+		free(w);
+}
+
+/* One looks no more; the lock is held. */
+static void end_look(struct lowering *w)
+{
+	struct lowering **p = &w->i->lowerings;
+
+	if (!--w->looking) {
+		while (*p != w)
+			p = &(*p)->next;
+		*p = w->next;
+	}
+	unref(w);
+}
+
+static bool is_done(struct lowering *w)
+{
+	bool done;
+
+	pthread_mutex_lock(&w->i->lock);
+	done = w->done;
+	pthread_mutex_unlock(&w->i->lock);
+	return done;
+}
+
+static void *look_run(void *arg)
+{
+	struct lowering *w = arg;
+	struct inval *i = w->i;
+	const struct size_ways ways = { .look = look_at, .arg = i };
+	off_t now = 0;
+
+	for (int k = 0; k < MAX_TRIES && now >= 0 && !is_done(w); k++) {
+		now = size_bring(i->srv, w->id, &w->st, w->size, &ways);
+		pthread_mutex_lock(&i->lock);
+		w->done = w->done || (now >= 0 && now <= w->size);
+		pthread_mutex_unlock(&i->lock);
+	}
+	pthread_mutex_lock(&i->lock);
+	end_look(w);
+	i->alive--;
+	pthread_cond_broadcast(&i->done);
+	pthread_cond_broadcast(&i->reads_more);
+	pthread_mutex_unlock(&i->lock);
+	return NULL;
+}
+
+/* The lock is held. */
+static void begin_look(struct lowering *w)
+{
+	struct inval *i = w->i;
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, look_run, w) != 0)
+		return;
+	pthread_detach(t);
+	w->refs++;
+	if (!w->looking++) {
+		w->next = i->lowerings;
+		i->lowerings = w;
+	}
+	i->alive++;
+}
+
+/* Returns when the kernel believes in no more than @size, or when that can't be had. */
+static bool lower(struct inval *i, uint64_t id, const struct stat *st, off_t size)
+{
+	struct lowering *w = malloc(sizeof(*w));
+	struct timespec until;
+	bool done;
+
+	if (!w)
+		return false;
+	*w = (struct lowering){ .i = i, .id = id, .st = *st, .size = size, .refs = 1 };
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += LIMIT_SEC;
+	pthread_mutex_lock(&i->lock);
+	for (int k = 0; k < LOOKERS; k++)
+		begin_look(w);
+	while (w->looking && !w->done && !i->stop)
+		if (pthread_cond_timedwait(&i->reads_more, &i->lock, &until) == ETIMEDOUT)
+			break;
+	done = w->done;
+	unref(w);
+	pthread_mutex_unlock(&i->lock);
+	return done;
+}
+
+bool look_read_later(void *inval, uint64_t id, fuse_req_t req, const void *data, size_t got,
+		     off_t end)
+{
+	struct inval *i = inval;
+	struct read_job *j = i->mountpoint ? malloc(sizeof(*j) + got) : NULL;
+
+	if (!j)
+		return false;
+	*j = (struct read_job){ .id = id, .req = req, .end = end, .got = got };
+	memcpy(j->data, data, got);
+	pthread_mutex_lock(&i->lock);
+	if (i->stop) {
+		pthread_mutex_unlock(&i->lock);
+		free(j);
+		return false;
+	}
+	j->next = i->reads;
+	i->reads = j;
+	pthread_cond_broadcast(&i->reads_more);
+	pthread_mutex_unlock(&i->lock);
+	return true;
+}
+
+/* All that wait for the same node; the lock is held. */
+static struct read_job *take_reads(struct inval *i)
+{
+	uint64_t id = i->reads->id;
+	struct read_job *ret = NULL;
+
+	for (struct read_job **p = &i->reads; *p;) {
+		struct read_job *j = *p;
+
+		if (j->id != id) {
+			p = &j->next;
+			continue;
+		}
+		*p = j->next;
+		j->next = ret;
+		ret = j;
+	}
+	return ret;
+}
+
+static void reply_reads(struct inval *i, struct read_job *first)
+{
+	cleanup_node struct node *n = NULL;
+	off_t size = first->end;
+	struct read_job *next;
+	struct stat st;
+
+	for (struct read_job *j = first; j; j = j->next)
+		size = j->end < size ? j->end : size;
+	if (table_get(i->srv->table, first->id, &n) == 0 && attr_get(i->srv, n, &st) == 0 &&
+	    lower(i, n->id, &st, size))
+		size_lower(n, size);
+	for (struct read_job *j = first; j; j = next) {
+		next = j->next;
+		(void)fuse_reply_buf(j->req, j->data, j->got);
+		free(j);
+	}
+}
+
+void *look_reads_run(void *inval)
+{
+	struct inval *i = inval;
+
+	pthread_mutex_lock(&i->lock);
+	while (!i->stop || i->reads) {
+		struct read_job *first = i->reads ? take_reads(i) : NULL;
+
+		if (!first) {
+			pthread_cond_wait(&i->reads_more, &i->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&i->lock);
+		reply_reads(i, first);
+		pthread_mutex_lock(&i->lock);
+	}
+	i->alive--;
+	pthread_cond_broadcast(&i->done);
+	pthread_mutex_unlock(&i->lock);
+	return NULL;
+}
+
+void look_reads_free(struct inval *i)
+{
+	for (struct read_job *j = i->reads, *next; j; j = next) {
+		next = j->next;
+		(void)fuse_reply_err(j->req, EIO); /* for its memory's sake */
+		free(j);
+	}
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* Sizes: see size.h. An end is kept as the size and 1, so that 0 says that there is none. */
+#include "ops/size.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ops/attr.h"
+#include "ops/entry.h"
+#include "ops/hidden.h"
+#include "ops/reply.h"
+
+enum {
+	MAX_TRIES = 16, /* each further one means that the file was changed once more */
+	READERS_NSEC = 3000000,
+	NAME_SEC = 1, /* a look's name is valid for it; nobody else knows it */
+};
+
+struct look {
+	pid_t who; /* the thread */
+	uint64_t id;
+	off_t size; /* to be told; -1: what the file has */
+	struct stat st;
+	bool seen;
+	struct look *next;
+	char name[SIZE_NAME_MAX];
+};
+
+struct size_looks {
+	atomic_uint n;
+	pthread_mutex_t lock; /* guards what follows */
+	struct look *first;
+};
+
+static uint64_t end_of(off_t size)
+{
+	return (uint64_t)size + 1;
+}
+
+static void raise_end(_Atomic uint64_t *end, uint64_t to)
+{
+	uint64_t was = atomic_load(end);
+
+	while (was && was < to && !atomic_compare_exchange_weak(end, &was, to))
+		;
+}
+
+static void lower_end(_Atomic uint64_t *end, uint64_t to)
+{
+	uint64_t was = atomic_load(end);
+
+	while ((!was || was > to) && !atomic_compare_exchange_weak(end, &was, to))
+		;
+}
+
+void size_own(struct node *n, off_t end, struct size_ends *ret_before)
+{
+	ret_before->told = atomic_load(&n->told_end);
+	ret_before->data = atomic_load(&n->data_end);
+	raise_end(&n->data_end, end_of(end));
+	raise_end(&n->told_end, end_of(end));
+}
+
+static void back_to(_Atomic uint64_t *end, uint64_t from, uint64_t before, off_t done)
+{
+	uint64_t to = before && before < end_of(done) ? end_of(done) : before;
+
+	if (before && to < from) /* something else since: not ours to say */
+		(void)atomic_compare_exchange_strong(end, &from, to);
+}
+
+void size_undo(struct node *n, off_t end, off_t done, const struct size_ends *before)
+{
+	back_to(&n->told_end, end_of(end), before->told, done);
+	back_to(&n->data_end, end_of(end), before->data, done);
+}
+
+void size_set(struct node *n, off_t size)
+{
+	atomic_store(&n->data_end, end_of(size));
+	atomic_store(&n->told_end, end_of(size));
+}
+
+/* Does the kernel believe in more than it has data of? */
+static bool is_beyond(const struct node *n)
+{
+	uint64_t data = atomic_load(&n->data_end);
+
+	return data && data < atomic_load(&n->told_end);
+}
+
+bool size_read(struct server *srv, struct node *n, off_t offset, size_t size, size_t got)
+{
+	if (!srv->stale_data || got >= size)
+		return false;
+	lower_end(&n->data_end, end_of(offset + (off_t)got));
+	if (!is_beyond(n))
+		return false;
+	srv->stale_data(srv->watch_arg, n->id);
+	return end_of(offset + (off_t)got) < atomic_load(&n->told_end);
+}
+
+bool size_is_news(const struct server *srv, const struct node *n, const struct stat *st)
+{
+	uint64_t told = atomic_load(&n->told_end);
+
+	return n->type == S_IFREG && srv->stale_data && told &&
+	       (told != end_of(st->st_size) || is_beyond(n) || atomic_load(&n->settling));
+}
+
+void size_tell(struct server *srv, struct node *n, struct stat *st, double *timeout_sec)
+{
+	uint64_t none = 0;
+	uint64_t end;
+	uint64_t data;
+
+	if (n->type != S_IFREG || !srv->stale_data)
+		return;
+	/* the first one ever comes with no pages */
+	(void)atomic_compare_exchange_strong(&n->told_end, &none, end_of(st->st_size));
+	if (!size_is_news(srv, n, st))
+		return;
+	end = atomic_load(&n->told_end);
+	data = atomic_load(&n->data_end);
+	st->st_size = (off_t)(data && data < end ? data : end) - 1;
+	*timeout_sec = 0;
+	srv->stale_data(srv->watch_arg, n->id);
+}
+
+static void look_begin(struct size_looks *all, struct look *l)
+{
+	l->who = gettid();
+	snprintf(l->name, sizeof(l->name), "=%" PRIu64 ".%d", l->id, (int)l->who);
+	pthread_mutex_lock(&all->lock);
+	l->next = all->first;
+	all->first = l;
+	atomic_fetch_add(&all->n, 1);
+	pthread_mutex_unlock(&all->lock);
+}
+
+static void look_end(struct size_looks *all, struct look *l)
+{
+	struct look **p = &all->first;
+
+	pthread_mutex_lock(&all->lock);
+	while (*p != l)
+		p = &(*p)->next;
+	*p = l->next;
+	atomic_fetch_sub(&all->n, 1);
+	pthread_mutex_unlock(&all->lock);
+}
+
+off_t size_bring(struct server *srv, uint64_t id, struct stat *st, off_t size,
+		 const struct size_ways *ways)
+{
+	struct look l = { .id = id, .st = *st, .size = size };
+	off_t now;
+
+	look_begin(srv->looks, &l);
+	now = ways->look(ways->arg, l.name);
+	look_end(srv->looks, &l);
+	if (now < 0 || !l.seen)
+		return -ENXIO;
+	*st = l.st;
+	return now;
+}
+
+void size_lower(struct node *n, off_t size)
+{
+	lower_end(&n->told_end, end_of(size));
+	atomic_store(&n->lowered, true);
+}
+
+/*
+ * Who was waiting for pages of that READ may have got hold of an older one before, and is going to
+ * ask how far it goes once it gets on: it is to hear of the smaller size.
+ */
+static void let_readers_on(struct node *n)
+{
+	static const struct timespec pause = { .tv_nsec = READERS_NSEC };
+
+	if (atomic_exchange(&n->lowered, false))
+		(void)nanosleep(&pause, NULL); /* if it is cut short, there is a signal: the end */
+}
+
+/* One try. Returns 1 if the kernel has the size that is in @ret, 0 if it has another one. */
+static int settle_once(struct server *srv, struct node *n, const struct size_ways *ways,
+		       struct stat *ret)
+{
+	uint64_t told;
+	off_t now;
+	int r;
+
+	/* it might still have to cut pages where the file ended then */
+	ways->wait(ways->arg, n->id);
+	let_readers_on(n);
+	r = attr_get(srv, n, ret);
+	if (r < 0)
+		return r;
+	told = atomic_load(&n->told_end);
+	atomic_store(&n->data_end, 0);
+	ways->drop(ways->arg, n->id);
+	if (!told || told == end_of(ret->st_size))
+		return 1;
+	/* a READ that finds less from now on finds that it is less */
+	raise_end(&n->told_end, end_of(ret->st_size));
+	if (atomic_load(&n->lowered))
+		return 0;
+	told = atomic_load(&n->told_end);
+	now = size_bring(srv, n->id, ret, -1, ways);
+	if (now < 0)
+		now = ret->st_size; /* the replies tell it */
+	/* a WRITE may have moved it on */
+	(void)atomic_compare_exchange_strong(&n->told_end, &told, end_of(now));
+	return now == ret->st_size;
+}
+
+static int settle(struct server *srv, struct node *n, bool drop, const struct size_ways *ways,
+		  struct stat *ret)
+{
+	int r = attr_get(srv, n, ret);
+
+	if (r < 0 || (!drop && !size_is_news(srv, n, ret)))
+		return r;
+	atomic_store(&n->settling, true);
+	r = 0;
+	for (int i = 0; i < MAX_TRIES && !r; i++)
+		r = settle_once(srv, n, ways, ret);
+	atomic_store(&n->settling, false);
+	return r < 0 ? r : 0;
+}
+
+void size_settle(struct server *srv, uint64_t id, bool drop, const struct size_ways *ways,
+		 fuse_req_t *waiting, size_t n_waiting)
+{
+	cleanup_node struct node *n = NULL;
+	struct stat st = { 0 };
+	double timeout = 0;
+	int r = table_get(srv->table, id, &n);
+
+	if (r < 0 || n->type != S_IFREG)
+		ways->drop(ways->arg, id);
+	else
+		r = settle(srv, n, drop, ways, &st);
+	if (!r && n->type == S_IFREG) {
+		timeout = entry_timeout(srv, n);
+		size_tell(srv, n, &st, &timeout);
+	}
+	for (size_t i = 0; i < n_waiting; i++)
+		reply_attr(waiting[i], r, &st, timeout);
+}
+
+int size_looks_new(struct size_looks **ret)
+{
+	struct size_looks *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	pthread_mutex_init(&l->lock, NULL);
+	*ret = l;
+	return 0;
+}
+
+void size_looks_free(struct size_looks *l)
+{
+	if (!l)
+		return;
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+/* The look that a request belongs to; the lock is held. */
+static struct look *find(const struct size_looks *all, fuse_req_t req)
+{
+	struct look *l = all->first;
+
+	while (l && l->who != fuse_req_ctx(req)->pid)
+		l = l->next;
+	return l;
+}
+
+/*
+ * Its name leads to the node. What is told with it is to change nothing yet, for the directory
+ * stays locked until that is done: the kernel takes no attributes that it has asked for before they
+ * became stale.
+ */
+bool size_looked_up(struct server *srv, fuse_req_t req, uint64_t dir, const char *name)
+{
+	struct fuse_entry_param e = { .generation = 1, .entry_timeout = NAME_SEC };
+	const struct look *l;
+	int r = -ENOENT;
+
+	if (*name != '=' || dir != HIDDEN_DIR)
+		return false;
+	pthread_mutex_lock(&srv->looks->lock);
+	l = find(srv->looks, req);
+	if (l && !strcmp(l->name, name)) {
+		e.ino = l->id;
+		e.attr = l->st;
+		r = table_known(srv->table, l->id);
+	}
+	pthread_mutex_unlock(&srv->looks->lock);
+	if (!r)
+		srv->stale_attr(srv->arg, e.ino);
+	reply_entry(srv, req, r, &e);
+	return true;
+}
+
+/* What is told: the size that it has now, if no other is wanted, and never more than was read. */
+static void fill(struct server *srv, const struct look *l, struct stat *ret)
+{
+	cleanup_node struct node *n = NULL;
+	struct stat st;
+	uint64_t data;
+
+	*ret = l->st;
+	if (table_get(srv->table, l->id, &n) < 0)
+		return;
+	if (l->size >= 0)
+		ret->st_size = l->size;
+	else if (attr_get(srv, n, &st) == 0)
+		*ret = st;
+	data = atomic_load(&n->data_end);
+	if (data && data < end_of(ret->st_size))
+		ret->st_size = (off_t)data - 1;
+}
+
+bool size_looked(struct server *srv, fuse_req_t req, uint64_t id)
+{
+	struct look *l;
+	struct look copy = { 0 };
+	struct stat st;
+
+	if (!atomic_load(&srv->looks->n))
+		return false;
+	pthread_mutex_lock(&srv->looks->lock);
+	l = find(srv->looks, req);
+	if (l)
+		copy = *l;
+	pthread_mutex_unlock(&srv->looks->lock);
+	if (copy.id != id)
+		return false;
+	fill(srv, &copy, &st);
+	pthread_mutex_lock(&srv->looks->lock);
+	l = find(srv->looks, req);
+	if (l && l->id == id) { /* else the connection has ended */
+		l->st = st;
+		l->seen = true;
+	}
+	pthread_mutex_unlock(&srv->looks->lock);
+	reply_attr(req, 0, &st, 0);
+	return true;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sizes of files, as the kernel knows them, and the zeros that it makes up. A page that was read
+ * when the file was shorter, or cut where the file ended then, holds zeros after that end. They
+ * are harmless while the kernel's size ends there, too. So this must hold at any time:
+ *
+ *   the size that the kernel has is no larger than the end of the data in any page that it has.
+ *
+ * A reply that tells another size changes the kernel's at once, but cuts the pages there only when
+ * the asking thread gets on. That may be after the kernel has learned of a larger size, and has
+ * read the new end. A READ that returns less than was asked for lowers the kernel's size, but not
+ * if anything was told about the file, or its pages were dropped, since the kernel asked. Hence:
+ *
+ *   told_end  is what the kernel has. Replies tell that and nothing else (size_tell), so that they
+ *             change nothing. Those to GETATTR wait until it is true again (size_is_news).
+ *   data_end  is the least end of what was read since the pages were dropped (size_read).
+ *   Another size is brought to the kernel by a look of the daemon's own at the node, which is over
+ *   when its pages are cut, too: by size_settle(), once the old pages were dropped, and not beyond
+ *   data_end.
+ *   A READ that finds less than the kernel believes in is replied to once a look has made the
+ *   kernel believe in that much only.
+ *
+ * Sizes are told with LOOKUP, READDIRPLUS, MKNOD, CREATE, TMPFILE, LINK and SETATTR (size_tell),
+ * GETATTR (size_is_news, then size_tell or size_settle), READ (size_read). What the mount itself
+ * writes and cuts, by WRITE, FALLOCATE, COPY_FILE_RANGE and SETATTR, changes both ends with the
+ * kernel's own (size_own, size_set). A notify tells none; the kernel asks after it.
+ *
+ * Where the daemon does not see its own mount, replies tell the new size after the drop, and short
+ * READs are replied to at once.
+ */
+#ifndef SPECFS_OPS_SIZE_H
+#define SPECFS_OPS_SIZE_H
+
+#include <sys/stat.h>
+
+#include "ops/server.h"
+
+/* What the daemon lends. */
+struct size_ways {
+	/* drop the kernel's pages of a node */
+	void (*drop)(void *arg, uint64_t id);
+	/* wait until no other thread is looking at the node */
+	void (*wait)(void *arg, uint64_t id);
+	/* look up @name in .specfs of the mount and ask for the attributes of what is there;
+	 * returns the size that the kernel has then, or a negative errno */
+	off_t (*look)(void *arg, const char *name);
+	void *arg;
+};
+
+/* What was there before a change of the mount's own. */
+struct size_ends {
+	uint64_t told;
+	uint64_t data;
+};
+
+/** size_own - the mount itself is about to write up to @end: the kernel will know that size */
+void size_own(struct node *n, off_t end, struct size_ends *ret_before);
+
+/** size_undo - it has written up to @done only */
+void size_undo(struct node *n, off_t end, off_t done, const struct size_ends *before);
+
+/** size_set - the mount itself sets this size, and the kernel cuts or fills its pages to it */
+void size_set(struct node *n, off_t size);
+
+/**
+ * size_read - a READ of @size bytes at @offset is about to get @got of them
+ *
+ * Returns true if the kernel believes in more: the reply has to wait.
+ */
+bool size_read(struct server *srv, struct node *n, off_t offset, size_t size, size_t got);
+
+/**
+ * size_tell - @st is about to be told, and may be kept for @timeout_sec
+ *
+ * Takes what is news out of both, and has it settled.
+ */
+void size_tell(struct server *srv, struct node *n, struct stat *st, double *timeout_sec);
+
+/** size_is_news - has @st another size than the kernel knows, by another's doing? */
+bool size_is_news(const struct server *srv, const struct node *n, const struct stat *st);
+
+/**
+ * size_settle - bring the kernel to a node's size, then tell its attributes to those who wait
+ * @drop:    its pages are to go even if the size is what the kernel knows
+ * @waiting: @n requests for the node's attributes, replied to
+ *
+ * May wait for a READ or WRITE that is under way, so not to be called by who serves those. One
+ * thread at a time.
+ */
+void size_settle(struct server *srv, uint64_t id, bool drop, const struct size_ways *ways,
+		 fuse_req_t *waiting, size_t n);
+
+/** size_lower - the kernel has been brought to @size or less */
+void size_lower(struct node *n, off_t size);
+
+/**
+ * size_bring - have the kernel take a size for node @id, and the other attributes of @st
+ * @size: -1 for the one that it has at that very moment, with its other attributes
+ * @st:   becomes what was told
+ *
+ * By a name that only the calling thread can look up. Any number of threads at a time. Returns the
+ * size that the kernel has then, or -ENXIO if the mount is not to be seen.
+ */
+off_t size_bring(struct server *srv, uint64_t id, struct stat *st, off_t size,
+		 const struct size_ways *ways);
+
+enum { SIZE_NAME_MAX = 40 }; /* such a name, with its NUL */
+
+/** size_looked_up - answer a look-up if it is of such a look; false if it is not */
+bool size_looked_up(struct server *srv, fuse_req_t req, uint64_t dir, const char *name);
+
+/** size_looked - answer a request for attributes if it is such a look; false if it is not */
+bool size_looked(struct server *srv, fuse_req_t req, uint64_t id);
+
+/** size_looks_new - with nobody looking */
+int size_looks_new(struct size_looks **ret);
+void size_looks_free(struct size_looks *l);
+
+#endif
