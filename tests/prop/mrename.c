@@ -36,6 +36,7 @@ static void move_in_place(const struct moving *mv)
 {
 	unsigned layer = mv->remove.layer;
 	bool below = model_has_below(mv->m, mv->from, layer);
+	bool below_to = model_has_below(mv->m, mv->to, 0); /* the parent may go with @from */
 	struct mnode *n;
 
 	/* parents first: their attributes are those of the view as it is */
@@ -44,7 +45,7 @@ static void move_in_place(const struct moving *mv)
 	if (layer != mv->dest)
 		n->data->ino = 0;
 	if (!mv->dest && mv->is_dir) {
-		n->opaque |= model_has_below(mv->m, mv->to, 0);
+		n->opaque |= below_to;
 		n->implied = false;
 	}
 	clear_scratch(mv);
