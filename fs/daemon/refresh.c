@@ -307,10 +307,23 @@ static void refresh_emptied(const struct refresh *r, uint64_t id)
 	}
 }
 
+/* Even where the name still leads to the node, the kernel has to look it up to count its names. */
+static void refresh_strayed(const struct refresh *r, uint64_t id, const char *name)
+{
+	cleanup_node struct node *dir = NULL;
+	cleanup_node struct node *child = NULL;
+
+	refresh_name(r, id, name, WATCH_NAME);
+	if (table_get(r->srv->table, id, &dir) == 0)
+		child = table_child(r->srv->table, dir, name);
+	if (child && child->type != S_IFDIR)
+		inval_entry(r->inval, id, name);
+}
+
 void refresh_node(const struct refresh *r, uint64_t id, const char *name)
 {
 	if (*name)
-		refresh_name(r, id, name, WATCH_NAME);
+		refresh_strayed(r, id, name);
 	else
 		refresh_emptied(r, id);
 }

@@ -326,6 +326,14 @@ int table_exchanged(struct table *t, struct node *dir_a, const char *name_a,
 	return 0;
 }
 
+void table_stray_all(struct table *t, struct node *n)
+{
+	pthread_mutex_lock(&t->lock);
+	for (const struct name *nm = n->names; nm && t->strayed; nm = nm->next)
+		t->strayed(t->watcher, nm->parent->id, nm->text);
+	pthread_mutex_unlock(&t->lock);
+}
+
 void table_stray(struct table *t, struct node *dir, const char *name)
 {
 	pthread_mutex_lock(&t->lock);

@@ -189,6 +189,9 @@ void table_changed(struct table *t, struct node *n, const struct found *found);
 /** table_stray - by our own change the name leads to its node no more: have the kernel told */
 void table_stray(struct table *t, struct node *dir, const char *name);
 
+/** table_stray_all - the kernel counts fewer names than the object has: have it look up all */
+void table_stray_all(struct table *t, struct node *n);
+
 /**
  * table_recount - our own change has removed hard links by names that need not be known: what is
  * left of them counts fewer

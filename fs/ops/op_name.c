@@ -215,6 +215,7 @@ static int unlink_held(struct place *p, const char *name, struct node *n)
 	cleanup_handle struct handle *kept = NULL;
 	bool parked = false;
 	const char *path;
+	enum orphan outcome;
 	struct found f;
 	int r = place_child(p, name, &f);
 
@@ -232,9 +233,12 @@ static int unlink_held(struct place *p, const char *name, struct node *n)
 	if (n)
 		table_changing(srv->table, n);
 	r = change_unlink(srv->view, path, &f);
+	outcome = edit_outcome(kept, f.obj.st.st_nlink + parked);
 	if (!r)
-		table_removed(srv->table, p->dir, name,
-			      edit_outcome(kept, f.obj.st.st_nlink + parked));
+		table_removed(srv->table, p->dir, name, outcome);
+	/* to the kernel it has lost a link, but it is only hidden here */
+	if (!r && n && (outcome == ORPHAN_HIDDEN || !kept))
+		table_stray_all(srv->table, n);
 	if (kept)
 		park_end(srv, n, kept);
 	if (n)

@@ -13,92 +13,7 @@
 
 #include "node/table.h"
 
-struct fix {
-	struct slots *slots;
-	struct snapshots *snaps;
-	struct table *t;
-	struct node *root;
-	struct strbuf path;
-	struct node *lost; /* by the last enter() */
-};
-
-/* An object of layer 1: device 7, number @ino. */
-static struct found object(mode_t mode, ino_t ino)
-{
-	struct found f = { .layer = 1 };
-
-	f.obj.st.st_mode = mode | 0644;
-	f.obj.st.st_ino = ino;
-	f.obj.st.st_dev = 7;
-	f.obj.btime_nsec = ino * 10;
-	f.st = f.obj.st;
-	if (S_ISDIR(mode))
-		f.parts = 2;
-	return f;
-}
-
-static int setup(void **state)
-{
-	struct fix *f = calloc(1, sizeof(*f));
-	struct found root = object(S_IFDIR, 1);
-
-	assert_non_null(f);
-	strbuf_init(&f->path);
-	assert_int_equal(slots_new(100, &f->slots), 0);
-	assert_int_equal(snapshots_new(1000, &f->snaps), 0);
-	assert_int_equal(table_new(&root, f->slots, f->snaps, &f->t), 0);
-	assert_int_equal(table_get(f->t, NODE_ROOT, &f->root), 0);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fix *f = *state;
-
-	node_unref(f->root);
-	table_free(f->t);
-	snapshots_free(f->snaps);
-	slots_free(f->slots);
-	strbuf_clear(&f->path);
-	free(f);
-	return 0;
-}
-
-/* Enter as a look-up does; returns the id. The node is not referenced, only counted. */
-static uint64_t enter(struct fix *f, struct node *dir, const char *name, const struct found *found)
-{
-	struct enter e = { .dir = dir, .name = name, .found = found, .share = SHARE_NO };
-	struct node *n = NULL;
-	uint64_t id;
-
-	e.seq = table_seq(f->t, dir);
-	assert_int_equal(table_enter(f->t, &e, &n), 0);
-	id = n->id;
-	node_unref(n);
-	f->lost = e.lost;
-	node_unref(e.lost);
-	return id;
-}
-
-static struct node *get(struct fix *f, uint64_t id)
-{
-	struct node *n = NULL;
-
-	assert_int_equal(table_get(f->t, id, &n), 0);
-	return n;
-}
-
-static const char *path_of(struct fix *f, uint64_t id)
-{
-	struct node *n = get(f, id);
-	int r;
-
-	strbuf_reset(&f->path);
-	r = table_path(f->t, n, &f->path);
-	node_unref(n);
-	return r ? "gone" : f->path.buf;
-}
+#include "tablefix.h"
 
 static void same_object_is_the_same_node(void **state)
 {
@@ -406,82 +321,6 @@ static void rename_onto_what_a_look_up_just_saw(void **state)
 	node_unref(n);
 }
 
-static void note_id(void *arg, uint64_t id)
-{
-	uint64_t *noted = arg;
-
-	*noted = *noted * 100 + id;
-}
-
-static void another_number_is_told_of_the_node_and_where_it_is_listed(void **state)
-{
-	struct fix *f = *state;
-	struct found dir = object(S_IFDIR, 5);
-	struct found was = object(S_IFREG, 6);
-	struct found now = object(S_IFREG, 6);
-	uint64_t noted = 0;
-	struct node *d = NULL;
-	struct node *n = NULL;
-
-	table_on_change(f->t, note_id, NULL, &noted);
-	assert_int_equal(table_get(f->t, enter(f, f->root, "d", &dir), &d), 0);
-	assert_int_equal(table_get(f->t, enter(f, d, "a", &was), &n), 0);
-	assert_int_equal(noted, 0);
-	table_changed(f->t, n, &now);
-	assert_int_equal(noted, 0);
-	now.st.st_ino = 7;
-	table_changed(f->t, n, &now);
-	assert_int_equal(noted, n->id * 100 + d->id);
-	noted = 0;
-	dir.st.st_ino = 8;
-	assert_int_equal(enter(f, f->root, "d", &dir), d->id);
-	assert_int_equal(noted, d->id * 100 + NODE_ROOT);
-	node_unref(n);
-	node_unref(d);
-}
-
-static void recounting_tells_of_what_has_more_than_one_name(void **state)
-{
-	struct fix *f = *state;
-	struct found two = object(S_IFREG, 5);
-	struct found one = object(S_IFREG, 6);
-	struct found dir = object(S_IFDIR, 7);
-	uint64_t noted = 0;
-	uint64_t id;
-
-	two.st.st_nlink = dir.st.st_nlink = 2;
-	one.st.st_nlink = 1;
-	id = enter(f, f->root, "a", &two);
-	(void)enter(f, f->root, "b", &one);
-	(void)enter(f, f->root, "d", &dir);
-	table_on_change(f->t, note_id, NULL, &noted);
-	table_recount(f->t);
-	assert_int_equal(noted, id);
-}
-
-static void note_name(void *arg, uint64_t dir, const char *name)
-{
-	char *text = arg;
-
-	(void)snprintf(text, NAME_MAX, "%llu/%s", (unsigned long long)dir, name);
-}
-
-static void name_that_leads_nowhere_is_told(void **state)
-{
-	struct fix *f = *state;
-	struct found a = object(S_IFREG, 5);
-	char told[NAME_MAX] = "";
-	uint64_t seq = table_seq(f->t, f->root);
-	struct enter late = { .dir = f->root, .name = "a", .found = &a, .seq = seq };
-	struct node *n;
-
-	(void)enter(f, f->root, "a", &a);
-	table_on_change(f->t, NULL, note_name, told);
-	table_stray(f->t, f->root, "a");
-	assert_string_equal(told, "1/a");
-	assert_int_equal(table_enter(f->t, &late, &n), -EAGAIN);
-}
-
 static void exchange_swaps_names(void **state)
 {
 	struct fix *f = *state;
@@ -585,36 +424,27 @@ static void long_names_and_deep_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(same_object_is_the_same_node, setup, teardown),
-		cmocka_unit_test_setup_teardown(another_object_is_another_node, setup, teardown),
-		cmocka_unit_test_setup_teardown(number_used_again_is_another_node, setup, teardown),
-		cmocka_unit_test_setup_teardown(directory_stays_while_there_is_one, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(forgotten_node_is_gone, setup, teardown),
-		cmocka_unit_test_setup_teardown(forgetting_too_much_harms_nobody, setup, teardown),
-		cmocka_unit_test_setup_teardown(another_reference_needs_a_first_one, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(who_forgets_a_file_forgets_its_size, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(child_pins_its_parents, setup, teardown),
-		cmocka_unit_test_setup_teardown(late_look_up_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(absent_name_leaves_the_node, setup, teardown),
-		cmocka_unit_test_setup_teardown(hard_link_asks_before_it_shares, setup, teardown),
-		cmocka_unit_test_setup_teardown(path_and_layer_belong_to_one_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(unshared_link_has_its_own_node, setup, teardown),
-		cmocka_unit_test_setup_teardown(copy_up_keeps_node_and_one_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(rename_takes_node_along, setup, teardown),
-		cmocka_unit_test_setup_teardown(rename_onto_what_a_look_up_just_saw, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(
-			another_number_is_told_of_the_node_and_where_it_is_listed, setup, teardown),
-		cmocka_unit_test_setup_teardown(recounting_tells_of_what_has_more_than_one_name,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(name_that_leads_nowhere_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(exchange_swaps_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(new_part_is_noted_up_to_the_root, setup, teardown),
-		cmocka_unit_test_setup_teardown(below_lists_all_known_nodes, setup, teardown),
-		cmocka_unit_test_setup_teardown(long_names_and_deep_paths, setup, teardown),
+		TEST(same_object_is_the_same_node),
+		TEST(another_object_is_another_node),
+		TEST(number_used_again_is_another_node),
+		TEST(directory_stays_while_there_is_one),
+		TEST(forgotten_node_is_gone),
+		TEST(forgetting_too_much_harms_nobody),
+		TEST(another_reference_needs_a_first_one),
+		TEST(who_forgets_a_file_forgets_its_size),
+		TEST(child_pins_its_parents),
+		TEST(late_look_up_is_refused),
+		TEST(absent_name_leaves_the_node),
+		TEST(hard_link_asks_before_it_shares),
+		TEST(path_and_layer_belong_to_one_name),
+		TEST(unshared_link_has_its_own_node),
+		TEST(copy_up_keeps_node_and_one_name),
+		TEST(rename_takes_node_along),
+		TEST(rename_onto_what_a_look_up_just_saw),
+		TEST(exchange_swaps_names),
+		TEST(new_part_is_noted_up_to_the_root),
+		TEST(below_lists_all_known_nodes),
+		TEST(long_names_and_deep_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
