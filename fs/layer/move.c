@@ -369,7 +369,8 @@ int move_do(const struct move *m)
 		r = move_by_copy(m);
 	if (!r && m->dest)
 		note_made(m, copied);
-	if (!r && m->dest && stack_lookup(&m->v->stack, m->to, &now) == 0 && now.layer == m->dest)
+	if (!r && m->v->stack.hides[m->dest] && stack_lookup(&m->v->stack, m->to, &now) == 0 &&
+	    now.layer == m->dest)
 		remove_undo_hide(m->v, m->to, m->dest, &now.obj);
 	return r;
 }

@@ -253,14 +253,13 @@ static void drop_if_copied(struct server *srv, const struct side *s, const struc
 	handle_drop(srv->slots, s->n, HANDLE_PATH);
 }
 
-/* What the new name shows. A file that scratch had and has is seen at once: nothing lies higher. */
+/* What the new name shows. A file that has stayed in its layer is seen in the open directory. */
 static int look_again(struct renaming *rn, struct found *ret)
 {
 	struct side *b = &rn->to;
 
-	if (!rn->from.f.layer && !S_ISDIR(rn->from.f.obj.st.st_mode) &&
-	    place_child(&b->place, b->name, ret) == 0 && !ret->layer &&
-	    object_same(&ret->obj, &rn->from.f.obj))
+	if (!S_ISDIR(rn->from.f.obj.st.st_mode) && !place_child(&b->place, b->name, ret) &&
+	    ret->layer == rn->from.f.layer && object_same(&ret->obj, &rn->from.f.obj))
 		return 0;
 	return stack_lookup(&rn->srv->view->stack, b->path, ret);
 }
