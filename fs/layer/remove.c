@@ -82,11 +82,27 @@ void remove_undo_hide(struct view *v, const char *path, unsigned layer, const st
 		(void)hide_drop(v->stack.hides[layer], rel, false);
 }
 
+/* Has no layer above the owner anything at @path, and the owner still the same object? */
+static bool is_plainly_there(const struct stack *st, const char *path, const struct found *f)
+{
+	cleanup_fd int fd = -1;
+	struct object o;
+
+	for (unsigned i = 0; i < f->layer; i++)
+		if (stack_layer_may_have(st, i, path) != 0)
+			return false;
+	fd = layer_open(&st->layers[f->layer], path, O_PATH, 0);
+	return fd >= 0 && object_stat(fd, "", &o) == 0 && object_same(&o, &f->obj);
+}
+
 int remove_check(struct view *v, const char *path, const struct found *f)
 {
 	struct found now;
-	int r = stack_lookup(&v->stack, path, &now);
+	int r;
 
+	if (!f->parts && !f->via_link && is_plainly_there(&v->stack, path, f))
+		return 0;
+	r = stack_lookup(&v->stack, path, &now);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return -ESTALE;
 	if (r < 0)

@@ -474,32 +474,37 @@ int stack_lookup(const struct stack *st, const char *path, struct found *ret)
 	return r;
 }
 
+int stack_layer_may_have(const struct stack *st, unsigned layer, const char *path)
+{
+	const struct layer *l = &st->layers[layer];
+	cleanup_fd int fd = -1;
+	const char *rel;
+
+	if (l->rule) {
+		enum rule_place place = rule_place(l->rule, path, &rel);
+
+		if (place == RULE_OUTSIDE)
+			return 0;
+		if (place == RULE_ABOVE || l->kind == LAYER_GENERATED)
+			return 1;
+	}
+	fd = layer_open(l, path, O_PATH, 0);
+	if (fd >= 0)
+		return 1;
+	return is_gone(fd) ? 0 : fd;
+}
+
 /*
  * Could a layer from @i down have anything at @path? One call a layer, which spares what only
  * scratch has the whole look-up. 1, 0 or a negative errno.
  */
 static int may_be_below(const struct stack *st, const char *path, unsigned i)
 {
-	for (; i < st->n; i++) {
-		const struct layer *l = &st->layers[i];
-		cleanup_fd int fd = -1;
-		const char *rel;
+	int r = 0;
 
-		if (l->rule) {
-			enum rule_place place = rule_place(l->rule, path, &rel);
-
-			if (place == RULE_OUTSIDE)
-				continue;
-			if (place == RULE_ABOVE || l->kind == LAYER_GENERATED)
-				return 1;
-		}
-		fd = layer_open(l, path, O_PATH, 0);
-		if (fd >= 0)
-			return 1;
-		if (!is_gone(fd))
-			return fd;
-	}
-	return 0;
+	for (; !r && i < st->n; i++)
+		r = stack_layer_may_have(st, i, path);
+	return r;
 }
 
 int stack_has_below(const struct stack *st, const char *path, unsigned above)

@@ -146,6 +146,13 @@ bool stack_is_loose(const struct stack *st, const struct dirset *dir, const char
 		    const struct found *f);
 
 /**
+ * stack_layer_may_have - could @layer have anything at view path @path, shown or not?
+ *
+ * Returns 1, 0 or a negative errno.
+ */
+int stack_layer_may_have(const struct stack *st, unsigned layer, const char *path);
+
+/**
  * stack_has_below - has any layer below index @above a candidate for @path that a removal would
  * bring to light? (whiteouts and hide lines of the layers in between are honoured)
  *
