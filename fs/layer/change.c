@@ -49,21 +49,25 @@ static void place_clear(struct place *p)
 
 #define cleanup_place CLEANUP(place_clear)
 
+static int place_open(struct view *v, const char *path, unsigned layer, const struct found *parent,
+		      struct place *ret)
+{
+	if (!v->work)
+		return -EROFS;
+	ret->layer = layer;
+	ret->path = path;
+	ret->alone = parent->parts == 1;
+	ret->dir_fd = copyup_parents(v, path, layer, &ret->name);
+	return ret->dir_fd < 0 ? ret->dir_fd : 0;
+}
+
 static int place_find(struct view *v, const char *path, bool is_dir, const struct found *parent,
 		      struct place *ret)
 {
 	struct route route;
 	int r = route_new(v, path, is_dir, parent, &route);
 
-	if (r < 0)
-		return r;
-	if (!v->work)
-		return -EROFS;
-	ret->layer = route.layer;
-	ret->path = path;
-	ret->alone = parent->parts == 1;
-	ret->dir_fd = copyup_parents(v, path, route.layer, &ret->name);
-	return ret->dir_fd < 0 ? ret->dir_fd : 0;
+	return r < 0 ? r : place_open(v, path, route.layer, parent, ret);
 }
 
 /* New objects belong to the caller; in a set-gid directory, to its group. */
@@ -227,15 +231,31 @@ static int describe(struct view *v, const struct place *p, const struct object *
 	return 0;
 }
 
+/* Make it at @p and say what the view shows then. */
+static int make_at(struct view *v, const struct place *p, const char *dir,
+		   const struct found *parent, const struct novelty *n, struct found *ret,
+		   int *ret_fd)
+{
+	cleanup_fd int fd = -1;
+	struct object o;
+	int r = make(v, p, n, &o, &fd);
+
+	if (!r && S_ISDIR(o.st.st_mode) && !(p->layer == 0 && p->alone))
+		r = look_at_dir(v, p, dir, parent, ret);
+	else if (!r)
+		r = describe(v, p, &o, ret);
+	if (!r && ret_fd)
+		*ret_fd = steal_fd(&fd);
+	return r;
+}
+
 static int change_new(struct view *v, const char *dir, const struct found *parent, const char *name,
-		      const struct novelty *n, struct found *ret, int *ret_fd)
+		      const struct novelty *n, struct found *ret)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
 	cleanup_strbuf struct strbuf text = STRBUF_INIT;
 	cleanup_place struct place p = { .dir_fd = -1 };
-	cleanup_fd int fd = -1;
 	struct novelty mine = *n;
-	struct object o;
 	int r = path_join(&path, dir, name);
 
 	if (!r)
@@ -244,17 +264,7 @@ static int change_new(struct view *v, const char *dir, const struct found *paren
 		r = linktext_for(&v->stack.layers[p.layer], path.buf, n->text, &text);
 		mine.text = text.buf;
 	}
-	if (!r)
-		r = make(v, &p, &mine, &o, &fd);
-	if (!r && S_ISDIR(o.st.st_mode) && !(p.layer == 0 && p.alone))
-		r = look_at_dir(v, &p, dir, parent, ret);
-	else if (!r)
-		r = describe(v, &p, &o, ret);
-	if (r < 0)
-		return r;
-	if (ret_fd)
-		*ret_fd = steal_fd(&fd);
-	return 0;
+	return r < 0 ? r : make_at(v, &p, dir, parent, &mine, ret, NULL);
 }
 
 /* A file in a directory that only scratch has: one call makes it. Returns 1 if it takes more. */
@@ -289,6 +299,7 @@ int change_create(struct view *v, const char *dir, const struct found *parent, c
 {
 	struct novelty n = novelty_for(S_IFREG | (mode & 07777), parent, who);
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	cleanup_place struct place p = { .dir_fd = -1 };
 	struct route route = { 0 };
 	int r = path_join(&path, dir, name);
 
@@ -301,7 +312,8 @@ int change_create(struct view *v, const char *dir, const struct found *parent, c
 		if (r <= 0)
 			return r;
 	}
-	return change_new(v, dir, parent, name, &n, ret, ret_fd);
+	r = place_open(v, path.buf, route.layer, parent, &p);
+	return r < 0 ? r : make_at(v, &p, dir, parent, &n, ret, ret_fd);
 }
 
 int change_tmpfile(struct view *v, const char *dir, const struct found *parent, mode_t mode,
@@ -336,7 +348,7 @@ int change_mknod(struct view *v, const char *dir, const struct found *parent, co
 	struct novelty n = novelty_for(mode & S_IFMT ? mode : mode | S_IFREG, parent, who);
 
 	n.rdev = rdev;
-	return change_new(v, dir, parent, name, &n, ret, NULL);
+	return change_new(v, dir, parent, name, &n, ret);
 }
 
 int change_mkdir(struct view *v, const char *dir, const struct found *parent, const char *name,
@@ -344,7 +356,7 @@ int change_mkdir(struct view *v, const char *dir, const struct found *parent, co
 {
 	struct novelty n = novelty_for(S_IFDIR | (mode & 07777), parent, who);
 
-	return change_new(v, dir, parent, name, &n, ret, NULL);
+	return change_new(v, dir, parent, name, &n, ret);
 }
 
 int change_symlink(struct view *v, const char *dir, const struct found *parent, const char *name,
@@ -353,7 +365,7 @@ int change_symlink(struct view *v, const char *dir, const struct found *parent, 
 	struct novelty n = novelty_for(S_IFLNK | 0777, parent, who);
 
 	n.text = text;
-	return change_new(v, dir, parent, name, &n, ret, NULL);
+	return change_new(v, dir, parent, name, &n, ret);
 }
 
 int change_prepare(struct view *v, const char *path, struct found *f, off_t size)

@@ -320,7 +320,7 @@ static const char *obstacle(const struct view *v, const char *path, bool is_dir,
 		return ", but a hide list hides this name there";
 	if (l->kind == LAYER_TRUNK && !(parent->parts & UINT64_C(1) << to))
 		return ", but trunk has no part in this directory";
-	if (is_blocked(&v->stack, to, path))
+	if (!(parent->parts & UINT64_C(1) << to) && is_blocked(&v->stack, to, path))
 		return ", but something hidden is in the way";
 	/* what is seen there by now makes the creation fail, as it should */
 	if (on_disk(l, path))
