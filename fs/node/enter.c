@@ -127,6 +127,8 @@ static int enter(struct table *t, struct enter *e, struct node **ret, struct nod
 			return ENTER_ASK;
 		}
 	}
+	if (e->instead && e->other)
+		table_unhash(t, e->other);
 	if (nm)
 		e->lost = unname(t, nm, dead);
 	return add(t, e, ret);

@@ -103,6 +103,7 @@ struct enter {
 	uint64_t seq;	    /* table_seq() from before; ignored if @own */
 	bool own;	    /* our own change made it: counted, and never too late */
 	enum share share;   /* may its node be shared with @other? */
+	bool instead; /* with SHARE_NO: it is the one to ask for, from now on, in place of @other */
 	struct node *other; /* out with ENTER_ASK, referenced; in with SHARE_YES */
 	struct node *busy;  /* out with -EBUSY, referenced */
 	struct node *lost;  /* out: a node that lost its last name, referenced, or NULL */

@@ -38,18 +38,54 @@ static bool is_refused_link(struct place *p, const char *name, const struct foun
 	return path && edit_of(p->srv->view, path, f) == EDIT_REFUSED;
 }
 
+/* An object and a node that has another name for it. */
+struct twins {
+	struct node *other; /* referenced, or NULL: there is none */
+	enum edit own;	    /* by the name just looked up */
+	enum edit others;
+	bool apart; /* they are two nodes */
+};
+
+static enum edit edit_of_node(struct server *srv, struct node *n)
+{
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+	struct found f;
+
+	if (table_where(srv->table, n, &path, &f) == 0)
+		return edit_of(srv->view, path.buf, &f);
+	return table_orphan(srv->table, n) == ORPHAN_OWN ? EDIT_IN_PLACE : EDIT_COPIES;
+}
+
 /* May the object found at @path be the same node as @other, which has another name for it? */
 static enum share decide_share(struct server *srv, const char *path, const struct found *f,
-			       struct node *other)
+			       struct twins *t)
 {
-	cleanup_strbuf struct strbuf p = STRBUF_INIT;
-	struct found of;
-	enum edit edit = edit_of(srv->view, path, f);
-
-	if (edit == EDIT_COPIES || table_where(srv->table, other, &p, &of) < 0)
-		return SHARE_NO;
+	t->own = edit_of(srv->view, path, f);
+	t->others = edit_of_node(srv, t->other);
 	/* the kernel names no name: a node is refused or not */
-	return edit == edit_of(srv->view, p.buf, &of) ? SHARE_YES : SHARE_NO;
+	t->apart = t->own == EDIT_COPIES || t->own != t->others || atomic_load(&t->other->nameless);
+	return t->apart ? SHARE_NO : SHARE_YES;
+}
+
+/* Nobody tells of its changes. Returns false if that is known. */
+static bool loosen(struct server *srv, struct node *n)
+{
+	if (atomic_exchange(&n->unwatched, true))
+		return false;
+	if (srv->on_loose && n->type == S_IFREG)
+		srv->on_loose(srv->watch_arg, n->id);
+	return true;
+}
+
+/* What one of them changes in place, the kernel has got by the other, too. */
+static void loosen_twins(struct server *srv, struct node *n, const struct twins *t)
+{
+	if (!t->other || !t->apart)
+		return;
+	if (t->others == EDIT_IN_PLACE)
+		(void)loosen(srv, n);
+	if (t->own == EDIT_IN_PLACE && loosen(srv, t->other))
+		table_stray_all(srv->table, t->other);
 }
 
 /* A node has lost its last name at @path: how may it be changed from now on? */
@@ -167,6 +203,7 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 	cleanup_node struct node *n = NULL;
 	cleanup_node struct node *other = NULL;
 	cleanup_node struct node *lost = NULL;
+	struct twins twins = { .other = NULL };
 	struct found seen = *f;
 	enum redirect_apart apart;
 	struct enter e = {
@@ -188,7 +225,9 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 		other = e.other;
 		if (!path)
 			return -ENOMEM;
-		e.share = decide_share(p->srv, path, f, other);
+		twins.other = other;
+		e.share = decide_share(p->srv, path, f, &twins);
+		e.instead = twins.apart && twins.own == EDIT_IN_PLACE;
 		r = table_enter(p->srv->table, &e, &n);
 	}
 	if (r == -EBUSY) {
@@ -203,10 +242,10 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 	 * Where its directory is not watched, or it lies elsewhere, nobody tells of its changes;
 	 * nor of those that the mount makes by another name that is another node.
 	 */
-	if ((atomic_load(&p->dir->unwatched) || f->via_link || f->lent || apart ||
-	     is_refused_link(p, name, f)) &&
-	    !atomic_exchange(&n->unwatched, true) && p->srv->on_loose && n->type == S_IFREG)
-		p->srv->on_loose(p->srv->watch_arg, n->id);
+	if (atomic_load(&p->dir->unwatched) || f->via_link || f->lent || apart ||
+	    is_refused_link(p, name, f))
+		(void)loosen(p->srv, n);
+	loosen_twins(p->srv, n, &twins);
 	if (p->srv->stale_data && n->type == S_IFREG && atomic_load(&n->unwatched))
 		check_pages(p->srv, n, f);
 	lost = e.lost;

@@ -6,6 +6,7 @@ import mmap
 import os
 import socket
 import tarfile
+import time
 
 from daemontree import SPEC, view
 from mounted import View, equal, fails, main, read_file, run, true, wait_for
@@ -151,6 +152,32 @@ def a_directory_that_is_copied_takes_its_names_along():
         equal(v.read('include/d/sub/t.txt'), b'trunk text\n', 'the copy')
 
 
+def what_is_changed_by_one_name_shows_by_another():
+    """Also where changes by the other would be copied elsewhere: two nodes of one file."""
+    for first in ('doc', 'include'):
+        with view(mount=False) as v:
+            for i in range(5):  # the kernel keeps nothing until all is watched
+                with open(f'{v.root}/doc/h{i}', 'w') as f:
+                    f.write('text')
+                os.link(f'{v.root}/doc/h{i}', f'{v.root}/include/h{i}')
+                os.link(f'{v.root}/doc/h{i}', f'{v.root}/doc/k{i}')
+            v.mount()
+            for i in range(5):
+                doc, include = v.path(f'doc/h{i}'), v.path(f'include/h{i}')
+                for name in (doc, include) if first == 'doc' else (include, doc):
+                    equal((os.stat(name).st_nlink, read_file(name)), (3, b'text'), name)
+                time.sleep(0.1)
+                with open(doc, 'a') as f:
+                    f.write(' more')
+                os.chmod(doc, 0o600)
+                equal(read_file(v.path(f'doc/k{i}')), b'text more', f'{i}: a name of the same kind')
+                wait_for(lambda: read_file(include) == b'text more', f'{i}: what was written')
+                equal(os.stat(include).st_mode & 0o777, 0o600, f'{i}: what was set')
+                os.unlink(doc)
+                equal([os.stat(n).st_nlink for n in (include, v.path(f'doc/k{i}'))], [2, 2],
+                      f'{i}: what is left')
+
+
 def a_name_that_is_hidden_where_it_comes_to_is_gone():
     with view() as v:
         os.makedirs(v.path('build/d/__pycache__'))
@@ -165,4 +192,5 @@ def a_name_that_is_hidden_where_it_comes_to_is_gone():
 main(every_kind_in_scratch_and_in_trunk, links_made_underneath_are_one_object,
      names_may_lie_anywhere, each_name_lies_where_it_belongs,
      a_link_opens_no_way_to_what_is_denied, a_directory_that_is_copied_takes_its_names_along,
-     a_name_that_is_hidden_where_it_comes_to_is_gone)
+     a_name_that_is_hidden_where_it_comes_to_is_gone,
+     what_is_changed_by_one_name_shows_by_another)
