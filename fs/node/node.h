@@ -76,7 +76,6 @@ struct node {
 		uint64_t seq; /* directories: counts changes of names made through the mount */
 		_Atomic uint64_t data_end; /* files, no lock: of what the kernel has read, and 1 */
 	};
-	struct node *dead_next;
 	struct seen seen; /* by the last look-up, of the first of its names */
 	unsigned refs;	  /* requests at work, and names in this directory */
 	mode_t type;	  /* constant: S_IFREG, S_IFDIR, ... */

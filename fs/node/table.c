@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <malloc.h>
+#include <stddef.h>
 #include <string.h>
 
 /* Fewer than these are not worth the time: about 4 MB. */
@@ -21,14 +22,25 @@ static void destroy(struct node *n)
 	free(n);
 }
 
+/* The dead, which have no number any more, are listed by what found them by it. */
+static void list_push(struct node **list, struct node *n)
+{
+	n->by_id.next = *list ? &(*list)->by_id : NULL;
+	*list = n;
+}
+
+static struct node *list_pop(struct node **list)
+{
+	struct node *n = *list;
+
+	*list = n->by_id.next ? CONTAINER_OF(n->by_id.next, struct node, by_id) : NULL;
+	return n;
+}
+
 static void destroy_all(struct node *dead)
 {
-	while (dead) {
-		struct node *next = dead->dead_next;
-
-		destroy(dead);
-		dead = next;
-	}
+	while (dead)
+		destroy(list_pop(&dead));
 }
 
 /* Take a name out of all lists. Returns its parent, whose pin the caller gives back. */
@@ -60,29 +72,31 @@ static struct node *name_remove(struct table *t, struct name *nm)
 	return parent;
 }
 
-/* Move nodes that nobody needs to the list of the dead, and up: their parents too. */
+/* Take a node that nobody needs out of the table, into @list. */
+static void take_out(struct table *t, struct node *n, struct node **list)
+{
+	if (n->refs || n->nlookup || n->id == NODE_ROOT)
+		return;
+	table_unhash(t, n);
+	hashset_remove(&t->ids, &n->by_id);
+	list_push(list, n);
+}
+
+/* Move a node that nobody needs to the list of the dead, and up: its parents too. */
 static void bury(struct table *t, struct node *n, struct node **dead)
 {
-	struct node *todo = n;
+	struct node *todo = NULL;
 
-	n->dead_next = NULL;
+	take_out(t, n, &todo);
 	while (todo) {
-		n = todo;
-		todo = n->dead_next;
-		if (n->refs || n->nlookup || n->id == NODE_ROOT)
-			continue;
+		n = list_pop(&todo);
 		while (n->names) {
 			struct node *parent = name_remove(t, n->names);
 
-			if (!--parent->refs && parent != n) {
-				parent->dead_next = todo;
-				todo = parent;
-			}
+			if (!--parent->refs && parent != n)
+				take_out(t, parent, &todo);
 		}
-		table_unhash(t, n);
-		hashset_remove(&t->ids, &n->by_id);
-		n->dead_next = *dead;
-		*dead = n;
+		list_push(dead, n);
 	}
 }
 
@@ -155,7 +169,7 @@ struct name *table_name(struct table *t, const struct node *dir, const char *tex
 struct name *name_new(const struct node *dir, const char *text)
 {
 	size_t len = strnlen(text, NAME_MAX + 1);
-	struct name *nm = len <= NAME_MAX ? calloc(1, sizeof(*nm) + len + 1) : NULL;
+	struct name *nm = len <= NAME_MAX ? calloc(1, offsetof(struct name, text) + len + 1) : NULL;
 
 	if (nm) {
 		nm->hash = text_hash(dir, text);
@@ -310,17 +324,6 @@ void table_on_change(struct table *t, void (*renumbered)(void *arg, uint64_t id)
 	t->renumbered = renumbered;
 	t->strayed = strayed;
 	t->watcher = arg;
-}
-
-int table_kids(struct table *t, struct node *dir, struct strv *ret)
-{
-	int r = 0;
-
-	pthread_mutex_lock(&t->lock);
-	for (const struct name *nm = dir->kids; nm && !r; nm = nm->kid_next)
-		r = strv_add(ret, nm->text);
-	pthread_mutex_unlock(&t->lock);
-	return r;
 }
 
 int table_get(struct table *t, uint64_t id, struct node **ret)
@@ -547,46 +550,4 @@ void table_renumber(struct table *t, unsigned map[STACK_ALL], struct node *root,
 	hashset_each(&t->names, renumber_name, map);
 	seen_set(&root->seen, found);
 	pthread_mutex_unlock(&t->lock);
-}
-
-static int push(struct node ***v, size_t *n, size_t *cap, struct node *node)
-{
-	if (*n == *cap) {
-		size_t more = *cap ? *cap * 2 : 64;
-		struct node **p = reallocarray(*v, more, sizeof(struct node *));
-
-		if (!p)
-			return -ENOMEM;
-		*v = p;
-		*cap = more;
-	}
-	node->refs++;
-	(*v)[(*n)++] = node;
-	return 0;
-}
-
-int table_below(struct table *t, struct node *dir, struct node ***ret, size_t *ret_n)
-{
-	struct node **v = NULL;
-	size_t n = 0;
-	size_t cap = 0;
-	int r = 0;
-
-	pthread_mutex_lock(&t->lock);
-	for (struct name *nm = dir->kids; nm && !r; nm = nm->kid_next)
-		r = push(&v, &n, &cap, nm->node);
-	for (size_t i = 0; i < n && !r; i++) {
-		for (struct name *nm = v[i]->kids; nm && !r; nm = nm->kid_next)
-			r = push(&v, &n, &cap, nm->node);
-	}
-	pthread_mutex_unlock(&t->lock);
-	if (r < 0) {
-		for (size_t i = 0; i < n; i++)
-			node_unref(v[i]);
-		free(v);
-		return r;
-	}
-	*ret = v;
-	*ret_n = n;
-	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a node is in the view: see table.h. */
+/* Where a node is in the view, and what is known below it: see table.h. */
 #include <errno.h>
 #include <string.h>
 
@@ -69,4 +69,57 @@ int table_place(struct table *t, const struct node *n, struct strbuf *ret_path,
 	}
 	pthread_mutex_unlock(&t->lock);
 	return r;
+}
+
+int table_kids(struct table *t, struct node *dir, struct strv *ret)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&t->lock);
+	for (const struct name *nm = dir->kids; nm && !r; nm = nm->kid_next)
+		r = strv_add(ret, nm->text);
+	pthread_mutex_unlock(&t->lock);
+	return r;
+}
+
+static int push(struct node ***v, size_t *n, size_t *cap, struct node *node)
+{
+	if (*n == *cap) {
+		size_t more = *cap ? *cap * 2 : 64;
+		struct node **p = reallocarray(*v, more, sizeof(struct node *));
+
+		if (!p)
+			return -ENOMEM;
+		*v = p;
+		*cap = more;
+	}
+	node->refs++;
+	(*v)[(*n)++] = node;
+	return 0;
+}
+
+int table_below(struct table *t, struct node *dir, struct node ***ret, size_t *ret_n)
+{
+	struct node **v = NULL;
+	size_t n = 0;
+	size_t cap = 0;
+	int r = 0;
+
+	pthread_mutex_lock(&t->lock);
+	for (struct name *nm = dir->kids; nm && !r; nm = nm->kid_next)
+		r = push(&v, &n, &cap, nm->node);
+	for (size_t i = 0; i < n && !r; i++) {
+		for (struct name *nm = v[i]->kids; nm && !r; nm = nm->kid_next)
+			r = push(&v, &n, &cap, nm->node);
+	}
+	pthread_mutex_unlock(&t->lock);
+	if (r < 0) {
+		for (size_t i = 0; i < n; i++)
+			node_unref(v[i]);
+		free(v);
+		return r;
+	}
+	*ret = v;
+	*ret_n = n;
+	return 0;
 }
