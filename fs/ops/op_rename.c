@@ -181,23 +181,27 @@ static void rebind_in(struct server *srv, struct node *dir)
 	cleanup_strv struct strv names = STRV_INIT;
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
 	cleanup_strbuf struct strbuf sub = STRBUF_INIT;
+	bool gone = table_path(srv->table, dir, &path) < 0;
 
-	if (table_path(srv->table, dir, &path) < 0)
-		return;
 	(void)table_kids(srv->table, dir, &names); /* as above */
 	for (size_t i = 0; i < names.n; i++) {
 		cleanup_node struct node *n = table_child(srv->table, dir, names.v[i]);
 		struct found now;
 
-		if (!n || path_join(&sub, path.buf, names.v[i]) < 0)
+		if (!n)
 			continue;
-		if (stack_lookup(&srv->view->stack, sub.buf, &now) == 0 &&
-		    (now.st.st_mode & S_IFMT) == n->type)
+		if (!gone && path_join(&sub, path.buf, names.v[i]) == 0 &&
+		    stack_lookup(&srv->view->stack, sub.buf, &now) == 0 &&
+		    (now.st.st_mode & S_IFMT) == n->type) {
 			rebind(srv, dir, names.v[i], n, &now);
-		else
-			table_stray(srv->table, dir, names.v[i]); /* not shown there */
+			continue;
+		}
+		/* not shown there */
+		table_removed(srv->table, dir, names.v[i], ORPHAN_HIDDEN);
+		table_stray(srv->table, dir, names.v[i]);
 	}
-	place_moved(srv, dir);
+	if (!gone)
+		place_moved(srv, dir);
 }
 
 /* Directories were copied, or are merged with others: nothing of them is as it was. */
