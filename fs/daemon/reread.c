@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/path.h"
 #include "layer/reload.h"
 #include "ops/place.h"
 
@@ -18,8 +19,8 @@ struct reread {
 	struct session *session;        /* constant */
 	struct strv redirect;           /* the profile's when the view was mounted; constant */
 	pthread_mutex_t one;            /* one exchange at a time; taken before all others */
-	pthread_t looker;
-	int stop_fd;                    /* of its thread; -1 without one */
+	pthread_t looker;               /* of `one` until its end, as is: */
+	int stop_fd;                    /* of that thread; -1 without one */
 
 	pthread_mutex_t lock;           /* guards what follows; taken after all others */
 	char *error;                    /* what is wrong with the file as it is now, or NULL */
@@ -163,100 +164,6 @@ static bool other_redirects(const struct reread *rr)
 	return !strv_equal(&rr->redirect, &rr->session->view->profile->redirect);
 }
 
-/* What was read is in force: follow its file, which may be another one, and say so. */
-static void announce(struct reread *rr, bool news)
-{
-	struct session *s = rr->session;
-
-	if (s->inval && strcmp(s->view->profile->file, s->view->former.profile->file) != 0) {
-		(void)follow_profile(inval_follow(s->inval)); /* as above */
-		inval_profile(s->inval); /* it may have been written before it was followed */
-	}
-	if (s->on_rules)
-		s->on_rules(s->on_rules_arg, s->view);
-	if (news)
-		log_info("the rules of '%s' are in force: %s%s", s->view->profile->file,
-			 s->view->profile_why,
-			 other_redirects(rr) ? "; [redirect] takes effect at the next mount" : "");
-}
-
-static int read_held(struct reread *rr, bool patient, struct strv *ret_places)
-{
-	struct session *s = rr->session;
-	cleanup_diag struct diag d = DIAG_INIT;
-	cleanup_reload struct reload *reload = NULL;
-	const struct difference *diff;
-	bool news;
-	int r;
-
-	if (patient && is_emptied(s->view))
-		return -EAGAIN;
-	if (s->inval)
-		(void)follow_profile(inval_follow(s->inval)); /* reread_begin() sees to the rest */
-	r = reload_read(s->view, &d, &reload);
-	if (!r)
-		r = check_mountpoint(s, reload, &d);
-	if (r < 0)
-		return patient ? -EAGAIN : refuse(rr, &d, r);
-	(void)note_error(rr, NULL);
-	if (reload_is_same(s->view, reload))
-		return 0;
-	diff = reload_difference(reload);
-	news = !difference_is_none(diff);
-	for (size_t i = 0; i < diff->places.n; i++)
-		if (strv_add(ret_places, diff->places.v[i]) < 0)
-			return -ENOMEM;
-	exchange_held(s, reload);
-	announce(rr, news);
-	return 1;
-}
-
-int reread_now(struct reread *rr, bool patient, struct strv *ret_places)
-{
-	int r = 0;
-
-	pthread_mutex_lock(&rr->one);
-	if (rr->session->view->profile) /* else it will never have one */
-		r = read_held(rr, patient, ret_places);
-	pthread_mutex_unlock(&rr->one);
-	return r;
-}
-
-void reread_done(struct reread *rr)
-{
-	struct session *s = rr->session;
-
-	pthread_mutex_lock(&rr->one);
-	if (s->inval)
-		follow_drop_gone(inval_follow(s->inval));
-	exchange_held(s, NULL);
-	pthread_mutex_unlock(&rr->one);
-}
-
-void reread_tell(struct reread *rr, struct reread_facts *ret)
-{
-	struct session *s = rr->session;
-	cleanup_reload_mark struct reload_mark mark = { 0 };
-
-	tree_read(s->srv);
-	*ret = (struct reread_facts){ .redirects = s->view->profile && other_redirects(rr) };
-	ret->changed = reload_mark(s->view, &mark) < 0;
-	tree_done(s->srv);
-	ret->changed |= reload_is_due(&mark);
-	pthread_mutex_lock(&rr->lock);
-	if (rr->error) {
-		ret->error = strdup(rr->error);
-		ret->changed = true;
-	}
-	pthread_mutex_unlock(&rr->lock);
-}
-
-void reread_facts_clear(struct reread_facts *f)
-{
-	free(f->error);
-	*f = (struct reread_facts){ 0 };
-}
-
 /* Look at the file; what is new is for the thread that tells the kernel, where there is one. */
 static void look(struct reread *rr)
 {
@@ -285,23 +192,12 @@ static void *look_run(void *arg)
 	return NULL;
 }
 
-/* Do events tell of edits? */
-static bool is_told(struct reread *rr)
-{
-	const struct session *s = rr->session;
-	bool told;
-
-	pthread_mutex_lock(&rr->one);
-	told = !s->view->profile || (s->inval && follow_profile(inval_follow(s->inval)));
-	pthread_mutex_unlock(&rr->one);
-	return told;
-}
-
-int reread_begin(struct reread *rr)
+/* Have a thread look at the file now and then, if none does. */
+static int start_looking(struct reread *rr)
 {
 	int r;
 
-	if (is_told(rr))
+	if (rr->stop_fd >= 0)
 		return 0;
 	rr->stop_fd = eventfd(0, EFD_CLOEXEC);
 	if (rr->stop_fd < 0)
@@ -311,6 +207,133 @@ int reread_begin(struct reread *rr)
 		close(rr->stop_fd);
 		rr->stop_fd = -1;
 	}
+	return r;
+}
+
+/* What was read is in force: follow its file, which may be another one, and say so. */
+static void announce(struct reread *rr, bool news)
+{
+	struct session *s = rr->session;
+
+	if (s->inval && strcmp(s->view->profile->file, s->view->former.profile->file) != 0) {
+		if (!follow_profile(inval_follow(s->inval)) && start_looking(rr) < 0)
+			log_warn("edits of '%s' are seen by 'specfs sync' only",
+				 s->view->profile->file);
+		inval_profile(s->inval); /* it may have been written before it was followed */
+	}
+	if (s->on_rules)
+		s->on_rules(s->on_rules_arg, s->view);
+	if (news)
+		log_info("the rules of '%s' are in force: %s%s", s->view->profile->file,
+			 s->view->profile_why,
+			 other_redirects(rr) ? "; [redirect] takes effect at the next mount" : "");
+}
+
+/* What the view shows below a redirected directory is not seen: that leads past the mount. */
+static void warn_of_redirects(const struct session *s, const struct strv *places)
+{
+	struct redirect *list = NULL;
+	size_t n = 0;
+
+	if (s->view->redirects)
+		(void)redirect_list(s->view->redirects, &list, &n); /* none without memory */
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < places->n && !list[i].why_not; k++)
+			if (path_below(places->v[k], list[i].dir))
+				log_warn("'%s' is redirected: what the profile has at '%s' is not "
+					 "seen before 'specfs redirect remove' or the next mount",
+					 list[i].dir, places->v[k]);
+	redirect_list_free(list, n);
+}
+
+static int read_held(struct reread *rr, bool patient, struct strv *ret_places)
+{
+	struct session *s = rr->session;
+	cleanup_diag struct diag d = DIAG_INIT;
+	cleanup_reload struct reload *reload = NULL;
+	const struct difference *diff;
+	bool news;
+	int r;
+
+	if (patient && is_emptied(s->view))
+		return -EAGAIN;
+	if (s->inval)
+		(void)follow_profile(inval_follow(s->inval)); /* if that can't be, we look */
+	r = reload_read(s->view, &d, &reload);
+	if (!r)
+		r = check_mountpoint(s, reload, &d);
+	if (r < 0)
+		return patient ? -EAGAIN : refuse(rr, &d, r);
+	(void)note_error(rr, NULL);
+	if (reload_is_same(s->view, reload))
+		return 0;
+	diff = reload_difference(reload);
+	news = !difference_is_none(diff);
+	for (size_t i = 0; i < diff->places.n; i++)
+		if (strv_add(ret_places, diff->places.v[i]) < 0)
+			return refuse(rr, &d, -ENOMEM);
+	exchange_held(s, reload);
+	announce(rr, news);
+	warn_of_redirects(s, ret_places);
+	return 1;
+}
+
+int reread_now(struct reread *rr, bool patient, struct strv *ret_places)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&rr->one);
+	if (rr->session->view->profile) /* else it will never have one */
+		r = read_held(rr, patient, ret_places);
+	pthread_mutex_unlock(&rr->one);
+	return r;
+}
+
+void reread_done(struct reread *rr)
+{
+	struct session *s = rr->session;
+
+	pthread_mutex_lock(&rr->one);
+	if (s->inval)
+		follow_drop_gone(inval_follow(s->inval));
+	if (s->view->stack.n_former)
+		exchange_held(s, NULL);
+	pthread_mutex_unlock(&rr->one);
+}
+
+void reread_tell(struct reread *rr, struct reread_facts *ret)
+{
+	struct session *s = rr->session;
+	cleanup_reload_mark struct reload_mark mark = { 0 };
+
+	tree_read(s->srv);
+	*ret = (struct reread_facts){ .redirects = s->view->profile && other_redirects(rr) };
+	ret->changed = reload_mark(s->view, &mark) < 0;
+	tree_done(s->srv);
+	ret->changed |= reload_is_due(&mark);
+	pthread_mutex_lock(&rr->lock);
+	if (rr->error) {
+		ret->error = strdup(rr->error);
+		ret->changed = true;
+	}
+	pthread_mutex_unlock(&rr->lock);
+}
+
+void reread_facts_clear(struct reread_facts *f)
+{
+	free(f->error);
+	*f = (struct reread_facts){ 0 };
+}
+
+int reread_begin(struct reread *rr)
+{
+	const struct session *s = rr->session;
+	int r = 0;
+
+	pthread_mutex_lock(&rr->one);
+	if (s->view->profile && !(s->inval && follow_profile(inval_follow(s->inval))))
+		r = start_looking(rr);
+	pthread_mutex_unlock(&rr->one);
 	return r;
 }
 

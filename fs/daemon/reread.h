@@ -21,7 +21,8 @@ struct reread_facts {
 int reread_new(struct session *s, struct reread **ret);
 void reread_free(struct reread *rr);
 
-/** reread_begin - look now and then where no event tells of an edit, see also reread_end() */
+/** reread_begin - look now and then where no event tells of an edit; reread_end() after who calls
+ * reread_now() has ended */
 int reread_begin(struct reread *rr);
 void reread_end(struct reread *rr);
 

@@ -449,8 +449,8 @@ int session_loop(struct session *s, int ready_fd)
 	log_debug("daemon", "%u threads, %zu files", s->limits.threads, s->limits.files);
 	r = loop(s);
 	socket_end(s->socket);
-	reread_end(s->reread);
 	inval_end(s->inval);
+	reread_end(s->reread); /* after who may start its thread */
 	slots_stop(s->srv->slots);
 	pthread_join(s->ager, NULL);
 	stop_end(s);

@@ -384,6 +384,17 @@ def what_waits_for_the_next_mount_is_told():
         true(not v.status()['profile_redirects_later'], 'taken back')
 
 
+def what_a_redirect_covers_is_told():
+    redirect = '[redirect]\ndirs = build\n[write]\n/build = scratch\n'
+    with View({**TREE, '.specfs.ini': HEAD + redirect}, 'x', opts=['-o', 'redirect=symlink']) as v:
+        true(os.path.islink(v.path('build')), 'redirected')
+        replace(v, HEAD + '[map in]\nat = build/in\nfrom = bk/${backend}/lib\n' + redirect)
+        v.cli('sync', v.mnt)
+        equal(v.log().count("'build' is redirected: what the profile has at 'build/in'"), 1, 'log')
+        true(os.path.islink(v.path('build')), 'still redirected')
+        equal(error(v), None, 'no error')
+
+
 def where_nothing_is_watched():
     """Without a watcher the file is looked at now and then."""
     for cache in ('cache=strict', 'cache=ttl=1'):
@@ -413,7 +424,7 @@ def soon():
 
 main(maps_come_go_and_move, order_decides_again, lines_to_hide_come_and_go,
      links_grafts_and_files_come_and_change, write_rules_change, a_broken_profile_changes_nothing,
-     removed_and_restored,
-     the_one_that_fits_instead_is_followed, none_fits_without_it, a_file_given_by_name_is_followed,
-     edited_inside_the_mount, open_files_go_on, mounts_inside_stay, readers_see_old_or_new,
-     what_waits_for_the_next_mount_is_told, where_nothing_is_watched, soon)
+     removed_and_restored, the_one_that_fits_instead_is_followed, none_fits_without_it,
+     a_file_given_by_name_is_followed, edited_inside_the_mount, open_files_go_on,
+     mounts_inside_stay, readers_see_old_or_new, what_waits_for_the_next_mount_is_told,
+     what_a_redirect_covers_is_told, where_nothing_is_watched, soon)
