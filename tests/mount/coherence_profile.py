@@ -146,6 +146,22 @@ def lines_to_hide_come_and_go():
         shows(v, {'docs/left.over': 'trunk left-over\n'})
 
 
+def directories_may_appear_below_a_new_map():
+    """A map with `only` does not show a directory before there is something to show in it."""
+    only = '[map lib]\nat = lib\nfrom = bk/${backend}/lib\nonly = *.td\n'
+    tree = {**TREE, '.specfs.ini': HEAD, 'bk/x/lib/tds/': '', 'bk/x/lib/b.txt/': ''}
+    with View(tree, 'x') as v:
+        spec = os.path.join(v.root, 'bk/x/lib')
+        look_around(v)
+        true(not v.exists('lib/tds'), 'not there')
+        replace(v, HEAD + only)
+        v.cli('sync', v.mnt)
+        true('tds' not in v.listdir('lib'), 'not there by the new map')
+        for name in ('tds', 'b.txt'):
+            write_file(os.path.join(spec, name, 't.td'), 'x td\n')
+            shows(v, {f'lib/{name}/t.td': 'x td\n'})
+
+
 def links_grafts_and_files_come_and_change():
     with View(TREE, 'x') as v:
         look_around(v)
@@ -423,8 +439,9 @@ def soon():
 
 
 main(maps_come_go_and_move, order_decides_again, lines_to_hide_come_and_go,
-     links_grafts_and_files_come_and_change, write_rules_change, a_broken_profile_changes_nothing,
-     removed_and_restored, the_one_that_fits_instead_is_followed, none_fits_without_it,
-     a_file_given_by_name_is_followed, edited_inside_the_mount, open_files_go_on,
-     mounts_inside_stay, readers_see_old_or_new, what_waits_for_the_next_mount_is_told,
-     what_a_redirect_covers_is_told, where_nothing_is_watched, soon)
+     directories_may_appear_below_a_new_map, links_grafts_and_files_come_and_change,
+     write_rules_change, a_broken_profile_changes_nothing, removed_and_restored,
+     the_one_that_fits_instead_is_followed, none_fits_without_it, a_file_given_by_name_is_followed,
+     edited_inside_the_mount, open_files_go_on, mounts_inside_stay, readers_see_old_or_new,
+     what_waits_for_the_next_mount_is_told, what_a_redirect_covers_is_told,
+     where_nothing_is_watched, soon)
