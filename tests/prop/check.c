@@ -6,6 +6,7 @@
 
 #include "arena.h"
 #include "base/fd.h"
+#include "gen.h"
 
 /* One comparison of a whole tree. */
 struct check {
@@ -173,6 +174,37 @@ static size_t names_of(const struct mnode *dir, char names[NAMES_MAX][NAME_SIZE]
 	return n;
 }
 
+static bool has(char names[NAMES_MAX][NAME_SIZE], size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* What is not listed must not be found by its name either: neither may outlive the other. */
+static bool check_absent(struct check *c, const char *path, char want[NAMES_MAX][NAME_SIZE],
+			 size_t n)
+{
+	for (size_t i = 0; gen_names[i]; i++) {
+		char name[NAME_SIZE];
+		char sub[PATH_SIZE];
+		struct shown got;
+		int r;
+
+		(void)snprintf(name, sizeof(name), "%s%c", gen_names[i],
+			       *path ? '\0' : c->a->suffix);
+		if (has(want, n, name) ||
+		    snprintf(sub, sizeof(sub), "%s%s%s", path, *path ? "/" : "", name) >= PATH_SIZE)
+			continue;
+		r = do_look(c, sub, &got);
+		if (r != -ENOENT)
+			return arena_fail(c->a, "%s: '%s' is not listed, but found: %s", c->where,
+					  sub, r < 0 ? strerrorname_np(-r) : kind_name(got.kind));
+	}
+	return true;
+}
+
 /* @dir: the directory as the model's view or layer has it. */
 static bool check_dir(struct check *c, const char *path, const struct seen *dir)
 {
@@ -186,7 +218,7 @@ static bool check_dir(struct check *c, const char *path, const struct seen *dir)
 		return arena_fail(c->a, "%s: listing '%s' gives %s", c->where, path,
 				  strerrorname_np(-r));
 	keep_own(c, path, got);
-	ok = check_names(c, path, want, n, got);
+	ok = check_names(c, path, want, n, got) && (c->dir >= 0 || check_absent(c, path, want, n));
 	for (size_t i = 0; ok && i < n; i++) {
 		char sub[PATH_SIZE];
 		struct seen s;

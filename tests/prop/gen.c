@@ -10,6 +10,8 @@
 
 enum { PATHS_MAX = 256, DEPTH_MAX = 4, NAMES = 16 };
 
+const char *const gen_names[] = { "a", "b", "c", "d", "e", "ig", "hd", "ro", "m", NULL };
+
 /* Paths that the view shows, or that a layer has. */
 struct paths {
 	char v[PATHS_MAX][PATH_SIZE];

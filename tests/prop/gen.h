@@ -18,6 +18,9 @@ struct gen {
 	unsigned many; /* names that are many: it is time to remove some */
 };
 
+/** gen_names - what objects are called, each once; those at the top have the arena's digit, too */
+extern const char *const gen_names[];
+
 /** gen_init - @seed is the run's */
 void gen_init(struct gen *g, uint64_t seed);
 
