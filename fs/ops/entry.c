@@ -178,25 +178,6 @@ static enum redirect_apart find_apart(struct place *p, const char *name, const s
 	return path ? redirect_is_apart(rs, path) : REDIRECT_APART_NOT;
 }
 
-/*
- * Watch a directory before its attributes are told, and look at it anew: then they hold, and who
- * goes there need not ask for them once more.
- */
-static void watch_first(struct place *p, const char *name, struct node *n, struct found *f)
-{
-	cleanup_place struct place sub = PLACE_INIT;
-	struct found now;
-
-	if (entry_is_followed(p->srv, n) || atomic_load(&n->unwatched))
-		return;
-	/* one that has just gone: its parent's watch tells that */
-	if (place_open_held(p->srv, n->id, &sub) < 0 || place_child(p, name, &now) < 0 ||
-	    !table_is_same(p->srv->table, n, &now))
-		return;
-	table_refresh(p->srv->table, n, p->dir, name, p->seq, &now);
-	*f = now;
-}
-
 int entry_enter(struct place *p, const char *name, const struct found *f, bool own,
 		struct node *share, struct fuse_entry_param *ret)
 {
@@ -204,7 +185,6 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 	cleanup_node struct node *other = NULL;
 	cleanup_node struct node *lost = NULL;
 	struct twins twins = { .other = NULL };
-	struct found seen = *f;
 	enum redirect_apart apart;
 	struct enter e = {
 		.dir = p->dir,
@@ -250,10 +230,8 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 		check_pages(p->srv, n, f);
 	lost = e.lost;
 	settle_lost(p, name, lost);
-	if (n->type == S_IFDIR)
-		watch_first(p, name, n, &seen);
-	fill(p->srv, n, &seen, ret);
-	if (stack_is_loose(&p->srv->view->stack, &p->parts, name, &seen))
+	fill(p->srv, n, f, ret);
+	if (stack_is_loose(&p->srv->view->stack, &p->parts, name, f))
 		ret->entry_timeout = 0;
 	/* one that is covered need not be asked for on the way to what covers it; until it is for
 	 * sure, who goes there has to ask: see await_wanted */

@@ -67,8 +67,10 @@ static int make(struct server *srv, const struct making *m, struct fuse_entry_pa
 		r = entry_enter(&p, m->name, &f, true, NULL, ret);
 	if (!r)
 		place_add_part(srv, p.dir, f.layer);
-	if (!r && S_ISDIR(m->mode))
+	if (!r && S_ISDIR(m->mode)) {
+		entry_follow(&p, m->name, ret);
 		note_wanted(&p, m->name);
+	}
 	return r;
 }
 
