@@ -9,7 +9,8 @@ import shutil
 import subprocess
 import sys
 
-from checks import Skip, has_namespaces
+from checks import Skip
+from private import run_again_privately
 
 INSIDE = 'SPECFS_TEST_USERNS'
 
@@ -17,10 +18,12 @@ INSIDE = 'SPECFS_TEST_USERNS'
 def enter():
     """Start this program again in a namespace of its own, unless it is in there already.
 
-    Returns a text that says why not if that cannot be had.
+    Returns a text that says why not if that cannot be had.  Where it can be, other tests' views are
+    left out: in a user's namespace they could not be let go of, and would outlive their end.
     """
     if os.environ.get(INSIDE):
         return None
+    own_mounts()
     if not shutil.which('unshare'):
         return 'unshare is not installed'
     argv = ['unshare', '--user', '--map-root-user', '--mount']
@@ -35,10 +38,7 @@ def own_mounts():
 
     Another's namespace that is split off meanwhile would keep our mounts, and their daemons.
     """
-    if os.environ.get(INSIDE) or not has_namespaces():
-        return
-    argv = ['unshare', '--mount', sys.executable] + sys.argv
-    os.execvpe(argv[0], argv, dict(os.environ, **{INSIDE: '1'}))
+    run_again_privately(':')
 
 
 def set_limit(name, value):
