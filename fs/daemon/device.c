@@ -84,3 +84,54 @@ void device_extend(struct fuse_session *fuse)
 }
 
 #endif
+
+/* As in linux/fuse.h, which may be older than the kernel. */
+enum { NOTIFY_INVAL_ENTRY = 3, NOTIFY_PRUNE = 9, EXPIRE_ONLY = 1 };
+
+struct inval_entry_out {
+	uint64_t dir;
+	uint32_t name_len;
+	uint32_t flags;
+};
+
+struct prune_out {
+	uint32_t n;
+	uint32_t padding;
+	uint64_t spare;
+	uint64_t id;
+};
+
+/* What is not known need not be told; so failures are none. */
+static void notify(struct fuse_session *fuse, int code, void *arg, size_t size, const char *name)
+{
+	size_t len = name ? strlen(name) + 1 : 0;
+	struct fuse_out_header h = {
+		.len = (uint32_t)(sizeof(h) + size + len),
+		.error = code,
+	};
+	struct iovec v[] = {
+		{ .iov_base = &h, .iov_len = sizeof(h) },
+		{ .iov_base = arg, .iov_len = size },
+		{ .iov_base = (void *)name, .iov_len = len },
+	};
+
+	(void)!writev(fuse_session_fd(fuse), v, name ? 3 : 2);
+}
+
+void device_expire_entry(struct fuse_session *fuse, uint64_t dir, const char *name)
+{
+	struct inval_entry_out out = {
+		.dir = dir,
+		.name_len = (uint32_t)strlen(name),
+		.flags = EXPIRE_ONLY,
+	};
+
+	notify(fuse, NOTIFY_INVAL_ENTRY, &out, sizeof(out), name);
+}
+
+void device_prune(struct fuse_session *fuse, uint64_t id)
+{
+	struct prune_out out = { .n = 1, .id = id };
+
+	notify(fuse, NOTIFY_PRUNE, &out, sizeof(out), NULL);
+}

@@ -12,4 +12,15 @@
 /** device_extend - to be called once it is mounted; without libfuse's help nothing happens */
 void device_extend(struct fuse_session *fuse);
 
+/**
+ * device_expire_entry - have the kernel ask again before it goes by a name
+ *
+ * What the name leads to stays where it is, with what is mounted in it, if the answer is the same.
+ * A kernel that does not know of this (before 6.2) drops the name.
+ */
+void device_expire_entry(struct fuse_session *fuse, uint64_t dir, const char *name);
+
+/** device_prune - have it forget a node that nobody uses, by whatever name; from 6.18 on */
+void device_prune(struct fuse_session *fuse, uint64_t id);
+
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "daemon/device.h"
 #include "daemon/inval_impl.h"
 #include "daemon/look.h"
 #include "daemon/own.h"
@@ -30,6 +31,22 @@ void inval_entry(struct inval *i, uint64_t dir, const char *name)
 	(void)fuse_lowlevel_notify_inval_entry(i->fuse, dir, name, strlen(name)); /* see inval.h */
 	atomic_fetch_add(&i->entries, 1);
 	log_debug("inval", "entry %llu '%s'", (unsigned long long)dir, name);
+}
+
+/*
+ * An entry that is dropped takes along whatever it leads to once the kernel gets the directory's
+ * lock: somebody may have made a new directory of that name by then, and work or mount in it.
+ * The price of asking again is that an answer that is under way, if it is to such a question, can
+ * make the name of the old one valid once more. Who goes there gets ESTALE, upon which the kernel
+ * looks the name up anew.
+ */
+void inval_dir_entry(struct inval *i, uint64_t dir, const char *name, uint64_t id)
+{
+	device_expire_entry(i->fuse, dir, name);
+	if (id)
+		device_prune(i->fuse, id);
+	atomic_fetch_add(&i->entries, 1);
+	log_debug("inval", "directory %llu '%s'", (unsigned long long)dir, name);
 }
 
 void inval_barrier(struct inval *i, uint64_t dir)

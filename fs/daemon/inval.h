@@ -77,6 +77,9 @@ struct events *inval_events(struct inval *i);
 
 /* For refresh.c: tell the kernel. Names and ids that it does not know are no mistake. */
 void inval_entry(struct inval *i, uint64_t dir, const char *name);
+/* The same for a name that may lead to a directory. One that was made there since is spared, the
+ * one that has gone (@id, or 0) stays if somebody works in it. */
+void inval_dir_entry(struct inval *i, uint64_t dir, const char *name, uint64_t id);
 void inval_attr(struct inval *i, uint64_t id);
 void inval_listing(struct inval *i, uint64_t id);
 void inval_pages(struct inval *i, uint64_t id);

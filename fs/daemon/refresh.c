@@ -100,12 +100,22 @@ static bool repeat_name(const struct refresh *r, uint64_t dir, const char *name,
 	return o->type && events_tell(v, ECHO_CAME, dir, name, o->type, NULL);
 }
 
+void refresh_drop(const struct refresh *r, uint64_t dir, const char *name, const struct outcome *o)
+{
+	bool was_dir = o->child && o->child->type == S_IFDIR;
+
+	if (was_dir || (!o->child && (!o->type || o->type == S_IFDIR)))
+		inval_dir_entry(r->inval, dir, name, was_dir ? o->child->id : 0);
+	else
+		inval_entry(r->inval, dir, name);
+}
+
 /* Tell the kernel about a name that leads elsewhere than it thinks. */
 static void tell_name(const struct refresh *r, uint64_t dir, const char *name,
 		      const struct outcome *o)
 {
 	if (!refresh_is_held(r, o->child) && !repeat_name(r, dir, name, o))
-		inval_entry(r->inval, dir, name);
+		refresh_drop(r, dir, name, o);
 	inval_listing(r->inval, dir);
 	if (o->child)
 		inval_attr(r->inval, o->child->id);
@@ -221,7 +231,7 @@ static void refresh_dir(const struct refresh *r, struct node *dir)
 			continue;
 		if (refresh_look(r, dir->id, names.v[i], &o) < 0 || !o.same) {
 			if (!refresh_is_held(r, o.child))
-				inval_entry(r->inval, dir->id, names.v[i]);
+				refresh_drop(r, dir->id, names.v[i], &o);
 			if (o.child)
 				inval_attr(r->inval, o.child->id);
 		} else {

@@ -20,6 +20,10 @@ void outcome_clear(struct outcome *o);
  * caller, also on failure */
 int refresh_look(const struct refresh *r, uint64_t dir, const char *name, struct outcome *o);
 
+/** refresh_drop - have the kernel look up a name that leads elsewhere than it thinks, by @o */
+void refresh_drop(const struct refresh *r, uint64_t dir, const char *name,
+		  const struct outcome *o);
+
 /**
  * refresh_is_held - is a redirected directory mounted on @n (or NULL), or below it?
  *

@@ -62,7 +62,7 @@ static void refresh_ruled(const struct refresh *r, struct node *dir, const char 
 		node_found(before, &then);
 	if (refresh_look(r, dir->id, name, &o) < 0 || !o.same || is_loose(r, dir, name, &o)) {
 		if (!refresh_is_held(r, o.child))
-			inval_entry(r->inval, dir->id, name);
+			refresh_drop(r, dir->id, name, &o);
 		if (o.child)
 			inval_attr(r->inval, o.child->id);
 	} else if (o.child->type == S_IFLNK) {

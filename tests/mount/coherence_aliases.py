@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A spec directory is seen at two places of the view: what is changed at one shows at the other."""
 import os
+import re
 import subprocess
 import sys
+import time
 
-from mounted import View, equal, main, read_file, run, true, wait_for
+from children import start, statuses
+from mounted import Skip, View, equal, main, read_file, run, true, wait_for
 
 MAPPED = 'python/triton/language'
 SPEC = 'third_party/mthreads/spec/triton/language'
@@ -188,8 +191,45 @@ def a_directory_shows_once_something_in_it_does():
         wait_for(lambda: v.listdir('lib') == ['f', 'x.h'], 'in the listing')
 
 
+def work_anew(at, real, name, end):
+    """Remove a directory underneath, make it again in the mount at once, and work in it."""
+    os.chdir(at)
+    n = 0
+    while time.monotonic() < end:
+        n += 1
+        os.mkdir(name)
+        os.rmdir(os.path.join(real, name))
+        while True:
+            try:
+                os.mkdir(name)
+                break
+            except FileExistsError:
+                continue  # the kernel has not heard of the removal
+        os.chdir(name)
+        time.sleep(n % 5 * 0.0003)
+        os.getcwd()
+        os.mkdir('d')
+        os.rmdir('d')
+        os.chdir(at)
+        os.rmdir(name)
+
+
+def directories_made_anew_stay_where_one_works():
+    if [int(n) for n in re.findall(r'\d+', os.uname().release)[:2]] < [6, 2]:
+        raise Skip('this kernel can only drop names; what it can it tells the daemon alone')
+    with View(TREE, 'mthreads') as v:
+        for place, real in ((MAPPED, SPEC), ('doc', 'doc')):
+            at, below = v.path(f'{place}/work'), os.path.join(v.root, real, 'work')
+            os.makedirs(at)
+            true(os.path.isdir(below), 'it lies there')
+            end = time.monotonic() + 2.5
+            who = [start(work_anew, at, below, name, end) for name in ('a', 'b')]
+            equal(statuses(who), [0, 0], f'{place}: processes with a working directory')
+
+
 main(content_is_one, names_are_the_same, an_edit_that_becomes_a_specialization_shows_where_it_lies,
      removing_a_specialization_and_more, a_new_directory_of_a_spec_shows_too,
      directories_show_what_is_made_in_the_parts_that_a_change_gave_them,
-     new_directories_stay_where_one_works, a_directory_shows_once_something_in_it_does,
+     new_directories_stay_where_one_works, directories_made_anew_stay_where_one_works,
+     a_directory_shows_once_something_in_it_does,
      what_is_hidden_below_a_graft_can_be_linked_elsewhere)
