@@ -70,11 +70,11 @@ void inval_profile(struct inval *i)
 }
 
 /* Read it, and tell the kernel what has become of what it knows. */
-static int read_profile(struct inval *i, bool patient)
+static int read_profile(struct inval *i, enum reread_how how)
 {
 	struct refresh r = { .srv = i->srv, .follow = i->follow, .inval = i };
 	cleanup_strv struct strv places = STRV_INIT;
-	int ret = reread_now(i->reread, patient, &places);
+	int ret = reread_now(i->reread, how, &places);
 
 	if (ret <= 0)
 		return ret;
@@ -85,19 +85,32 @@ static int read_profile(struct inval *i, bool patient)
 
 bool due_profile(struct inval *i)
 {
-	bool patient = !i->profile_now && !due_has_come(&i->profile_by);
+	bool patient = !due_has_come(&i->profile_by);
 	int r;
 
-	if (!i->profile_due || !i->reread || (!i->profile_now && !due_has_come(&i->profile_at)))
+	if (!i->profile_due || !i->reread || !due_has_come(&i->profile_at))
 		return false;
 	i->profile_due = false;
-	i->profile_now = false;
 	pthread_mutex_unlock(&i->lock);
-	r = read_profile(i, patient);
+	r = read_profile(i, patient ? REREAD_PATIENT : REREAD_NOW);
 	pthread_mutex_lock(&i->lock);
 	if (r == -EAGAIN && patient && !i->profile_due) {
 		i->profile_due = true; /* the limit stays */
 		i->profile_at = due_after(AGAIN_MSEC);
 	}
 	return true;
+}
+
+void due_sync(struct inval *i)
+{
+	bool due;
+
+	if (!i->reread)
+		return;
+	pthread_mutex_lock(&i->lock);
+	due = i->profile_due; /* an event has told; else it may be where there are none */
+	i->profile_due = false;
+	pthread_mutex_unlock(&i->lock);
+	/* what is wrong with it is kept, and told */
+	(void)read_profile(i, due ? REREAD_NOW : REREAD_IF_DUE);
 }

@@ -246,6 +246,7 @@ static void deal_with_loss(struct inval *i, uint64_t asked)
 		log_warn("too many changes at once: looking through all that is cached");
 	atomic_fetch_add(&i->trees, 1);
 	inval_profile(i); /* of its file, too */
+	due_sync(i);
 	refresh_all(&r);
 	pthread_mutex_lock(&i->lock);
 	sync_seen(i, asked);

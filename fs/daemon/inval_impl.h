@@ -62,9 +62,8 @@ struct inval {
 	size_t n_loose;
 	size_t max_loose;
 	struct timespec look_at;        /* when to look at these next */
-	bool profile_due;               /* the profile is to be read, ... */
-	bool profile_now;               /* ... without waiting until it is left alone; else: */
-	struct timespec profile_at;     /* when to read it */
+	bool profile_due;               /* the profile is to be read */
+	struct timespec profile_at;     /* when to do that */
 	struct timespec profile_by;     /* when to take it as it is */
 	bool lost;
 	bool stop;
@@ -113,5 +112,9 @@ void due_wait(struct inval *i);
 /** due_profile - read the profile if it is time to, and tell the kernel; the lock is held, and let
  * go of meanwhile. Returns whether it was time. */
 bool due_profile(struct inval *i);
+
+/** due_sync - all events until now have been dealt with: read the profile if one was about it, or
+ * if it looks like another one; of the thread that tells of names, without a lock */
+void due_sync(struct inval *i);
 
 #endif

@@ -179,7 +179,7 @@ static void look(struct reread *rr)
 	if (due && s->inval)
 		inval_profile(s->inval);
 	else if (due)
-		(void)reread_now(rr, false, &places); /* who asks next is told: nothing is kept */
+		(void)reread_now(rr, REREAD_NOW, &places); /* the kernel keeps nothing */
 }
 
 static void *look_run(void *arg)
@@ -246,7 +246,19 @@ static void warn_of_redirects(const struct session *s, const struct strv *places
 	redirect_list_free(list, n);
 }
 
-static int read_held(struct reread *rr, bool patient, struct strv *ret_places)
+/* Does the file look like another one, or is it known to be faulty? */
+static bool is_due(struct reread *rr)
+{
+	cleanup_reload_mark struct reload_mark mark = { 0 };
+	bool faulty;
+
+	pthread_mutex_lock(&rr->lock);
+	faulty = rr->error != NULL;
+	pthread_mutex_unlock(&rr->lock);
+	return faulty || reload_mark(rr->session->view, &mark) < 0 || reload_is_due(&mark);
+}
+
+static int read_held(struct reread *rr, enum reread_how how, struct strv *ret_places)
 {
 	struct session *s = rr->session;
 	cleanup_diag struct diag d = DIAG_INIT;
@@ -255,7 +267,9 @@ static int read_held(struct reread *rr, bool patient, struct strv *ret_places)
 	bool news;
 	int r;
 
-	if (patient && is_emptied(s->view))
+	if (how == REREAD_IF_DUE && !is_due(rr))
+		return 0;
+	if (how == REREAD_PATIENT && is_emptied(s->view))
 		return -EAGAIN;
 	if (s->inval)
 		(void)follow_profile(inval_follow(s->inval)); /* if that can't be, we look */
@@ -263,7 +277,7 @@ static int read_held(struct reread *rr, bool patient, struct strv *ret_places)
 	if (!r)
 		r = check_mountpoint(s, reload, &d);
 	if (r < 0)
-		return patient ? -EAGAIN : refuse(rr, &d, r);
+		return how == REREAD_PATIENT ? -EAGAIN : refuse(rr, &d, r);
 	(void)note_error(rr, NULL);
 	if (reload_is_same(s->view, reload))
 		return 0;
@@ -278,14 +292,26 @@ static int read_held(struct reread *rr, bool patient, struct strv *ret_places)
 	return 1;
 }
 
-int reread_now(struct reread *rr, bool patient, struct strv *ret_places)
+int reread_now(struct reread *rr, enum reread_how how, struct strv *ret_places)
 {
 	int r = 0;
 
 	pthread_mutex_lock(&rr->one);
 	if (rr->session->view->profile) /* else it will never have one */
-		r = read_held(rr, patient, ret_places);
+		r = read_held(rr, how, ret_places);
 	pthread_mutex_unlock(&rr->one);
+	return r;
+}
+
+int reread_verdict(struct reread *rr, struct diag *d)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&rr->lock);
+	if (rr->error)
+		r = diag_add(d, -EINVAL, NULL, 0, "%s: the view keeps the rules that it has",
+			     rr->error);
+	pthread_mutex_unlock(&rr->lock);
 	return r;
 }
 

@@ -379,26 +379,33 @@ static void *age(void *arg)
 	return NULL;
 }
 
-/* A command that came through the control socket. */
-static int command(void *arg, const char *line, struct diag *d)
+/* Return once everything done before is visible, the profile's edits included. */
+static int sync_all(struct session *s, struct diag *d)
 {
-	struct session *s = arg;
 	cleanup_strv struct strv places = STRV_INIT;
+	int r = 0;
 
-	if (!strncmp(line, "redirect ", 9))
-		return redirects_command(s, line + 9, d);
-	if (strcmp(line, "sync") != 0)
-		return -EINVAL;
 	if (s->inval)
-		return inval_sync(s->inval);
-	(void)reread_now(s->reread, false, &places); /* a faulty one is told by status and log */
+		r = inval_sync(s->inval);
+	else
+		(void)reread_now(s->reread, REREAD_IF_DUE, &places); /* the verdict tells */
 	if (s->cache == CACHE_TTL) {
 		struct timespec ttl = { .tv_sec = (time_t)s->ttl_sec + 1 };
 
 		while (nanosleep(&ttl, &ttl) < 0 && errno == EINTR)
 			;
 	}
-	return 0; /* nothing is cached */
+	return r < 0 ? r : reread_verdict(s->reread, d);
+}
+
+/* A command that came through the control socket. */
+static int command(void *arg, const char *line, struct diag *d)
+{
+	struct session *s = arg;
+
+	if (!strncmp(line, "redirect ", 9))
+		return redirects_command(s, line + 9, d);
+	return strcmp(line, "sync") ? -EINVAL : sync_all(s, d);
 }
 
 /* Listen for commands; a view without a scratch directory has no place for that. */

@@ -30,6 +30,7 @@ bool sync_is_event(struct inval *i, const struct pending *p, uint64_t dir)
 	if (!strncmp(name, SYNC_PREFIX, strlen(SYNC_PREFIX))) {
 		uint64_t n = strtoull(name + strlen(SYNC_PREFIX), NULL, 10);
 
+		due_sync(i);
 		pthread_mutex_lock(&i->lock);
 		sync_seen(i, n);
 		pthread_mutex_unlock(&i->lock);
@@ -93,7 +94,6 @@ int inval_sync(struct inval *i)
 	until.tv_sec += SYNC_LIMIT_SEC;
 	pthread_mutex_lock(&i->lock);
 	n = ++i->sync_asked;
-	i->profile_due = i->profile_now = true;
 	pthread_mutex_unlock(&i->lock);
 	r = make_sync_file(i, n, name);
 	if (r < 0)

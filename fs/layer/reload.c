@@ -88,15 +88,44 @@ static int make_hides(struct reload *r)
 	return err;
 }
 
-static int read_all(const struct view *v, struct diag *d, struct reload *r)
+/*
+ * Should the file in force be read again, although nobody asked for it? Yes, if it was found by
+ * what the checkout looked like: a branch that is checked out, say, takes that away for a moment.
+ */
+static bool stays(const struct view *v, const char *own)
 {
+	return !v->profile_asked && strcmp(own, v->profile->file) != 0 && access(own, F_OK) < 0 &&
+	       access(v->profile->file, F_OK) == 0;
+}
+
+static int read_rules(const struct view *v, struct diag *d, struct rules *ret)
+{
+	cleanup_strbuf struct strbuf own = STRBUF_INIT;
 	struct rules_source src = {
 		.root = v->root,
 		.root_fd = v->stack.root_fd,
 		.which = v->profile_asked,
 		.backends = &v->rules->backends,
 	};
-	int err = rules_read(&src, d, &r->rules);
+	bool same;
+	int err = profile_own_path(v->root, &own);
+
+	if (err < 0)
+		return err;
+	same = stays(v, own.buf);
+	if (same)
+		src.which = v->profile->file;
+	err = rules_read(&src, d, ret);
+	if (err < 0 || !same)
+		return err;
+	free(ret->why);
+	ret->why = strdup(v->profile_why);
+	return ret->why ? 0 : -ENOMEM;
+}
+
+static int read_all(const struct view *v, struct diag *d, struct reload *r)
+{
+	int err = read_rules(v, d, &r->rules);
 
 	if (!err)
 		err = rules_check_scratch(&r->rules, v->scratch, d);

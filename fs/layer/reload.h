@@ -38,6 +38,7 @@ bool reload_is_due(const struct reload_mark *m);
 /**
  * reload_read - read a view's profile again; @v stays as it is
  *
+ * The profile is found anew only if the checkout has got one of its own, or lost the one in force.
  * Nobody may swap @v's rules meanwhile. Returns 0, -ENOENT for a view without a profile, or what
  * view_open() would give, with a line in @d.
  */

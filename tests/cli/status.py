@@ -148,7 +148,8 @@ def a_changed_profile_is_told():
         true('its file has changed since' in p.stdout, f'it says so: {p.stdout!r}')
         true('.specfs.ini:' in p.stderr and p.stderr.count('\n') == 1, f'and why: {p.stderr!r}')
         write_file(m + '/file', b'x') # the old rules hold
-        w.specfs('sync', m)
+        p = w.specfs('sync', m, ok=(2, ))
+        true(".specfs.ini:5: a rule below '@any'" in p.stderr, f'so does sync: {p.stderr!r}')
         p = w.specfs('status', m)
         true(".specfs.ini:5: a rule below '@any'" in p.stdout, f'and what: {p.stdout!r}')
         write_file(w.root + '/.specfs.ini', own + '; more\n')
