@@ -131,8 +131,7 @@ static bool may_be_on_the_way(const struct stack *st, const struct layer *l, con
 {
 	const char *rel;
 
-	return l->kind == LAYER_SPEC && l->rule->only.n &&
-	       rule_place(l->rule, path, &rel) == RULE_INSIDE && is_on_the_way(st, l, rel);
+	return rule_place(l->rule, path, &rel) == RULE_INSIDE && is_on_the_way(st, l, rel);
 }
 
 bool stack_is_loose(const struct stack *st, const struct dirset *dir, const char *name,
@@ -145,13 +144,16 @@ bool stack_is_loose(const struct stack *st, const struct dirset *dir, const char
 		return false;
 	if (f && !S_ISDIR(f->obj.st.st_mode))
 		left &= (UINT64_C(1) << f->layer) - 1;
-	if (path_join(&path, dir->path, name) < 0)
-		return true;
 	for (; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);
+		const struct layer *l = &st->layers[i];
 		struct candidate c = { .kind = CANDIDATE_NONE };
 
-		if (!may_be_on_the_way(st, &st->layers[i], path.buf))
+		if (l->kind != LAYER_SPEC || !l->rule->only.n)
+			continue;
+		if (!path.len && path_join(&path, dir->path, name) < 0)
+			return true;
+		if (!may_be_on_the_way(st, l, path.buf))
 			continue;
 		if (candidate_find(st, i, dir, path.buf, name, &c) < 0 || c.kind == CANDIDATE_DIR)
 			return true;
