@@ -22,7 +22,7 @@ serve until it is unmounted.'''
 WORDS = ('mountpoint', 'lower', 'trunk', 'over', 'upper', 'work')
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._+-]{0,13}')
 PLACE = re.compile(r'(?<!\$)\{(\w+)\}')  # not the ${...} of the shell
-END_SEC = 10
+END_SEC = 30
 
 Peer = collections.namedtuple('Peer', 'name command')
 
