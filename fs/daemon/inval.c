@@ -358,11 +358,10 @@ static void on_gone(void *arg, struct node *dir)
 	follow_gone(inval_follow(arg), dir);
 }
 
-int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
+int inval_new_unwatched(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 {
 	struct inval *i = calloc(1, sizeof(*i));
 	pthread_condattr_t attr;
-	int r;
 
 	if (!i)
 		return -ENOMEM;
@@ -377,6 +376,21 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 	pthread_cond_init(&i->pages_more, NULL);
 	pthread_cond_init(&i->reads_more, NULL);
 	pthread_cond_init(&i->done, NULL);
+	srv->stale_data = stale_data;
+	srv->attr_later = attr_later;
+	srv->read_later = look_read_later;
+	srv->watch_arg = i;
+	*ret = i;
+	return 0;
+}
+
+int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
+{
+	struct inval *i;
+	int r = inval_new_unwatched(srv, fuse, &i);
+
+	if (r < 0)
+		return r;
 	r = follow_new(srv->view, on_event, i, &i->follow);
 	if (r < 0) {
 		inval_free(i);
@@ -387,11 +401,7 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 		i->sync_fd = srv->view->work->fd;
 	table_on_gone(srv->table, on_gone, i);
 	srv->on_dir = on_dir;
-	srv->stale_data = stale_data;
-	srv->attr_later = attr_later;
-	srv->read_later = look_read_later;
 	srv->on_loose = on_loose;
-	srv->watch_arg = i;
 	own_attach(srv, i);
 	*ret = i;
 	return 0;
@@ -427,21 +437,21 @@ static int begin_thread(struct inval *i, pthread_t *t, void *(*run)(void *))
 
 int inval_begin(struct inval *i)
 {
-	int r = begin_thread(i, &i->names_thread, names_run);
+	int r = begin_thread(i, &i->pages_thread, pages_run);
 
 	if (r < 0)
 		return r;
-	r = begin_thread(i, &i->pages_thread, pages_run);
-	if (r < 0) {
-		(void)inval_stop(i, 0);
-		pthread_join(i->names_thread, NULL);
-		return r;
-	}
 	r = begin_thread(i, &i->reads_thread, look_reads_run);
 	if (r < 0) {
 		(void)inval_stop(i, 0);
-		pthread_join(i->names_thread, NULL);
 		pthread_join(i->pages_thread, NULL);
+		return r;
+	}
+	r = i->follow ? begin_thread(i, &i->names_thread, names_run) : 0;
+	if (r < 0) {
+		(void)inval_stop(i, 0);
+		pthread_join(i->pages_thread, NULL);
+		pthread_join(i->reads_thread, NULL);
 		return r;
 	}
 	i->running = true;
@@ -492,7 +502,8 @@ void inval_end(struct inval *i)
 	if (!i || !i->running)
 		return;
 	(void)inval_stop(i, 0);
-	pthread_join(i->names_thread, NULL);
+	if (i->follow)
+		pthread_join(i->names_thread, NULL);
 	pthread_join(i->pages_thread, NULL);
 	pthread_join(i->reads_thread, NULL);
 	end_looks(i);

@@ -36,6 +36,9 @@ struct inval_stats {
  */
 int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret);
 
+/** inval_new_unwatched - the same for a view of which nothing is watched: only sizes are told */
+int inval_new_unwatched(struct server *srv, struct fuse_session *fuse, struct inval **ret);
+
 /** inval_repeat - repeat changes for who watches inside; @events: borrowed. Before inval_begin() */
 void inval_repeat(struct inval *i, struct events *events);
 

@@ -236,6 +236,8 @@ static int init(struct session *s, const struct session_options *o)
 		r = reread_new(s, &s->reread);
 	if (!r && s->cache == CACHE_AUTO)
 		begin_auto(s);
+	if (!r && !s->inval)
+		r = inval_new_unwatched(s->srv, s->fuse, &s->sizes);
 	return r;
 }
 
@@ -436,9 +438,9 @@ int session_loop(struct session *s, int ready_fd)
 		stop_end(s);
 		return log_err(r, "cannot start a thread");
 	}
-	if (s->inval && s->mounted)
-		inval_mounted(s->inval, s->mountpoint, s->device);
-	r = s->inval ? inval_begin(s->inval) : 0;
+	if (s->mounted)
+		inval_mounted(session_teller(s), s->mountpoint, s->device);
+	r = inval_begin(session_teller(s));
 	if (r < 0) {
 		slots_stop(s->srv->slots);
 		pthread_join(s->ager, NULL);
@@ -456,7 +458,7 @@ int session_loop(struct session *s, int ready_fd)
 	log_debug("daemon", "%u threads, %zu files", s->limits.threads, s->limits.files);
 	r = loop(s);
 	socket_end(s->socket);
-	inval_end(s->inval);
+	inval_end(session_teller(s));
 	reread_end(s->reread); /* after who may start its thread */
 	slots_stop(s->srv->slots);
 	pthread_join(s->ager, NULL);
@@ -489,7 +491,7 @@ void session_free(struct session *s)
 	if (s->ready_fd >= 0)
 		close(s->ready_fd);
 	redirect_end_all(s->view);
-	inval_free(s->inval);
+	inval_free(session_teller(s));
 	reread_free(s->reread);
 	events_free(s->events);
 	if (s->fuse)

@@ -31,6 +31,7 @@ struct session {
 	void (*on_rules)(void *arg, const struct view *v); /* see session.h; may be NULL */
 	void *on_rules_arg;
 	struct inval *inval; /* CACHE_AUTO, if something can be watched; else NULL */
+	struct inval *sizes; /* without that one, what tells sizes */
 	bool mounted; /* by us, in our own mount namespace */
 	dev_t device; /* of the mount */
 	struct limits limits;
@@ -46,5 +47,11 @@ struct session {
 	int end_fd; /* readable once the loop has ended */
 	_Atomic bool ended;
 };
+
+/* What tells the kernel, whatever it tells; NULL early in a session's life only. */
+static inline struct inval *session_teller(const struct session *s)
+{
+	return s->inval ? s->inval : s->sizes;
+}
 
 #endif

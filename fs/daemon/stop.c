@@ -169,7 +169,7 @@ static void abort_connection(const struct session *s)
  */
 static void stop_telling(const struct session *s)
 {
-	if (s->inval && !inval_stop(s->inval, TELLING_MSEC))
+	if (!inval_stop(session_teller(s), TELLING_MSEC))
 		abort_connection(s);
 }
 

@@ -11,7 +11,9 @@ from children import start, statuses
 from mounted import View, equal, fails, main, true
 
 SECONDS = 1.2  # of each mix of a writer and its readers
-MODES = {'auto': [], 'auto, named': []}
+MODES = {'auto': [], 'auto, named': [], 'strict': ['-o', 'cache=strict'],
+         'ttl': ['-o', 'cache=ttl=1']}
+CACHED = ('auto', 'auto, named')
 ROOM = 1 << 22
 
 
@@ -132,8 +134,8 @@ def view(mode):
         yield v, ['doc/log', 'doc/other'] if mode == 'auto, named' else ['doc/log']
 
 
-def check(writer, *readers):
-    for mode in MODES:
+def check(writer, *readers, modes=MODES):
+    for mode in modes:
         with view(mode) as (v, names):
             equal(set(seen(writer, readers, v, names)), {0}, f'{mode}: readers of zeros')
 
@@ -143,11 +145,11 @@ def written_anew():
 
 
 def written_anew_in_pieces():
-    check(anew_in_pieces, at_once, in_pages, held())
+    check(anew_in_pieces, at_once, in_pages, held(), modes=CACHED)
 
 
 def written_anew_and_large():
-    check(anew_and_large, at_once, in_pages)
+    check(anew_and_large, at_once, in_pages, modes=CACHED)
 
 
 def made_longer_and_cut_at_times():
@@ -155,7 +157,7 @@ def made_longer_and_cut_at_times():
 
 
 def made_longer():
-    check(only_longer, mapped, held(), in_pages)
+    check(only_longer, mapped, held(), in_pages, modes=CACHED)
 
 
 def what_the_daemon_looks_at_is_not_for_others():
