@@ -79,6 +79,7 @@ static void take_out(struct table *t, struct node *n, struct node **list)
 		return;
 	table_unhash(t, n);
 	hashset_remove(&t->ids, &n->by_id);
+	t->n_gone++;
 	list_push(list, n);
 }
 
@@ -258,8 +259,6 @@ struct node *table_add_node(struct table *t, const struct found *f)
 	n->type = f->st.st_mode & S_IFMT;
 	n->nameless = true;
 	hashset_add(&t->ids, &n->by_id);
-	if (t->ids.n > t->most)
-		t->most = t->ids.n;
 	table_set_found(t, n, f);
 	return n;
 }
@@ -432,14 +431,12 @@ size_t table_count(struct table *t)
 
 void table_trim(struct table *t)
 {
-	size_t n;
 	bool many;
 
 	pthread_mutex_lock(&t->lock);
-	n = t->ids.n;
-	many = t->most > n + TRIM_NODES && t->most / 2 > n;
+	many = t->n_gone >= TRIM_NODES && t->n_gone > t->ids.n;
 	if (many)
-		t->most = n;
+		t->n_gone = 0;
 	pthread_mutex_unlock(&t->lock);
 	if (many)
 		(void)malloc_trim(0); /* whether there was anything to give back */

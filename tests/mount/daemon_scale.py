@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What grows with the tree and what does not: memory for what the kernel knows, given back when it
-forgets; the time of a mount in a checkout with a large index; what a deep directory costs."""
+forgets; what a large index takes, what a change underneath and a deep directory cost."""
 import glob
 import hashlib
 import os
@@ -9,12 +9,14 @@ import struct
 
 from mounted import Skip, View, git, main, true, wait_for
 
-DIRS, FILES = 300, 200  # in each
+DIRS, FILES = 150, 200  # in each
 BYTES_PER_FILE = 600
 INDEX_ENTRIES = 300_000
 DAEMON_KB = 8000
 DEPTH, PART = 400, 100
 DEEP_FACTOR = 15
+CHANGES, LARGE = 100, 5_000
+SAME, FEW = 8, 20  # anything that grows with the tree is a hundred times that
 
 
 def need_plain_memory(v):
@@ -62,8 +64,8 @@ def memory_is_bounded_and_comes_back():
         cost = (full - empty) * 1024 / n
         true(cost < BYTES_PER_FILE, f'{cost:.0f} bytes a file, expected under {BYTES_PER_FILE}')
         shutil.rmtree(f'{v.root}/many')
-        wait_for(lambda: known(v) < 1000, 'the kernel forgets what has gone', 60)
-        wait_for(lambda: memory_kb(v) - empty < (full - empty) / 3,
+        wait_for(lambda: known(v) < 500, 'the kernel forgets what has gone', 60)
+        wait_for(lambda: memory_kb(v) - empty < (full - empty) / 2,
                  f'memory comes back: {empty} kB, {full} kB with {n} files')
 
 
@@ -101,6 +103,45 @@ def cpu_msec(v):
     return total / 1e6
 
 
+def change_underneath(v, rel):
+    """What it costs the daemon to hear of files that come and go: CPU time, and what it tells."""
+    def told():
+        watch = v.status()['cache']['watch']
+        return watch['entries'] + watch['attributes'] + watch['pages']
+    os.stat(v.path(rel))
+    v.cli('sync', v.mnt)
+    before, told_before = cpu_msec(v), told()
+    for i in range(CHANGES):
+        path = f'{v.root}/{rel}/new-{i}'
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT))
+        wait_for(lambda: os.path.exists(v.path(f'{rel}/new-{i}')), 'a new file')
+        os.unlink(path)
+        wait_for(lambda: not os.path.exists(v.path(f'{rel}/new-{i}')), 'one that has gone')
+    wait_for(lambda: not v.status()['cache']['watch']['pending'], 'nothing left to tell')
+    return cpu_msec(v) - before, (told() - told_before) / CHANGES
+
+
+def one_large_directory(root):
+    many_files(root)
+    os.mkdir(f'{root}/many/large')
+    for i in range(LARGE):
+        os.close(os.open(f'{root}/many/large/file-{i}', os.O_WRONLY | os.O_CREAT))
+    os.mkdir(f'{root}/small')
+
+
+def one_change_costs_the_same_in_any_tree():
+    with View({'a': ''}, prepare=one_large_directory, use_git=False) as v:
+        change_underneath(v, 'small')
+        small, told_small = change_underneath(v, 'small')
+        look_at_all(v)
+        os.listdir(v.path('many/large'))
+        large, told_large = change_underneath(v, 'many/large')
+        true(large < SAME * small, f'{CHANGES} changes: {small:.0f} ms in a small tree, '
+             f'{large:.0f} ms in a large one')
+        true(told_large < told_small + FEW,
+             f'the kernel is told {told_small} things for a change, {told_large} in a large tree')
+
+
 def depth_costs_no_square():
     """Making a directory in the 400th costs a few times what it costs in the first."""
     spec = 'third_party/b/spec/triton/language/x.py'
@@ -121,4 +162,5 @@ def depth_costs_no_square():
              f'{PART} directories took {first:.0f} ms, the last ones {last:.0f} ms of CPU time')
 
 
-main(memory_is_bounded_and_comes_back, a_large_index_takes_no_memory, depth_costs_no_square)
+main(memory_is_bounded_and_comes_back, a_large_index_takes_no_memory,
+     one_change_costs_the_same_in_any_tree, depth_costs_no_square)

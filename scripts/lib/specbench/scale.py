@@ -90,12 +90,13 @@ def walked(fs, probe, pid, before):
             'descriptors': len(os.listdir(f'/proc/{pid}/fd'))}
 
 
-def forgotten(fs, pid, known, kb):
+def forgotten(fs, pid, row):
     """What is left once the kernel has forgotten."""
+    most = row['rss_mounted_kb'] + (row['rss_walked_kb'] - row['rss_mounted_kb']) // 20
     drop_caches()
     return {'known_after_forget': settled(lambda: fs.status()['cache']['nodes'],
-                                          lambda n: n < known // 10),
-            'rss_forgotten_kb': settled(lambda: resident_kb(pid), lambda n: n < kb // 2)}
+                                          lambda n: n < row['known_files'] // 100),
+            'rss_forgotten_kb': settled(lambda: resident_kb(pid), lambda kb: kb <= most)}
 
 
 def cold_msec(fs):
@@ -118,7 +119,7 @@ def measure(fs, probe, runs):
     row.update(walked(fs, probe, pid, before))
     row['event_usec'] = round(event_usec(fs))
     if os.geteuid() == 0:
-        row.update(forgotten(fs, pid, row['known_files'], row['rss_walked_kb']))
+        row.update(forgotten(fs, pid, row))
         row['mount_cold_msec'] = cold_msec(fs)
     return row
 
