@@ -42,7 +42,8 @@ static int look(struct place *p, const char *name, struct outcome *o)
 	if (!r && table_is_same(t, o->child, &now)) {
 		node_found(o->child, &then);
 		o->same = true;
-		o->new_parts = now.parts != then.parts;
+		/* where it was changed by this name, the table knows that already */
+		o->new_parts = now.parts != then.parts || !object_same(&now.obj, &then.obj);
 		table_refresh(t, o->child, p->dir, name, p->seq, &now);
 		return 0;
 	}

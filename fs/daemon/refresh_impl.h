@@ -11,7 +11,7 @@ struct outcome {
 	mode_t type;            /* of what is there now; 0: nothing */
 	bool same;              /* it still is what the name leads to */
 	bool absent;            /* the name leads to nothing */
-	bool new_parts;         /* a directory with other parts than before */
+	bool new_parts;         /* a directory that is another one, or has other parts */
 };
 
 void outcome_clear(struct outcome *o);

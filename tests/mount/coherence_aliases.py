@@ -7,6 +7,7 @@ import sys
 import time
 
 from children import start, statuses
+from linux import RENAME_EXCHANGE, renameat2
 from mounted import Skip, View, equal, main, read_file, run, true, wait_for
 
 MAPPED = 'python/triton/language'
@@ -157,6 +158,21 @@ def what_is_hidden_below_a_graft_can_be_linked_elsewhere():
             equal(os.stat(old).st_nlink, 2, f'{name}: its names')
 
 
+def directories_that_are_exchanged_are_so_at_both_places():
+    names = [f'd{i}' for i in range(5)]  # the kernel keeps nothing until all is watched
+    files = {f'{SPEC}/{n}/{k}/old{k}': '' for n in names for k in 'ab'}
+    with View(dict(TREE, **files), 'mthreads') as v:
+        for name in names:
+            look_at_all(v)
+            a, b = (v.path(f'{MAPPED}/{name}/{k}') for k in 'ab')
+            renameat2(a, b, RENAME_EXCHANGE)
+            for place in (MAPPED, GRAFT):
+                for k, other in ('ab', 'ba'):
+                    at = f'{place}/{name}/{k}'
+                    wait_for(lambda: v.listdir(at) == [f'old{other}'], f'{at}: listed')
+                    wait_for(lambda: not v.exists(f'{at}/old{k}'), f'{at}: what was there')
+
+
 ONLY = """[profile]
 name = t
 backends = spec/*/
@@ -232,4 +248,5 @@ main(content_is_one, names_are_the_same, an_edit_that_becomes_a_specialization_s
      directories_show_what_is_made_in_the_parts_that_a_change_gave_them,
      new_directories_stay_where_one_works, directories_made_anew_stay_where_one_works,
      a_directory_shows_once_something_in_it_does,
-     what_is_hidden_below_a_graft_can_be_linked_elsewhere)
+     what_is_hidden_below_a_graft_can_be_linked_elsewhere,
+     directories_that_are_exchanged_are_so_at_both_places)
