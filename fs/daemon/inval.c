@@ -147,7 +147,7 @@ static bool attr_later(void *arg, uint64_t id, fuse_req_t req)
 	pthread_mutex_lock(&i->lock);
 	j = i->stop ? NULL : push_pages(i, id, false);
 	if (j)
-		more = realloc(j->waiting, (j->n_waiting + 1) * sizeof(*more));
+		more = reallocarray(j->waiting, j->n_waiting + 1, sizeof(fuse_req_t));
 	if (more) {
 		j->waiting = more;
 		j->waiting[j->n_waiting++] = req;

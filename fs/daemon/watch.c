@@ -452,7 +452,7 @@ static int add(struct watch *w, int dir_fd, struct watch_dir **ret)
 {
 	struct watch_dir *d = calloc(1, sizeof(*d) + WATCH_KEY_MAX);
 	struct watch_dir *known;
-	struct watch_key key;
+	struct watch_key key = { 0 };
 	int r = d ? mark(w, dir_fd, &key, &d->wd) : -ENOMEM;
 
 	known = r < 0 ? NULL : find_key(w, &key);

@@ -27,11 +27,11 @@ enum layer_kind {
 
 struct layer {
 	enum layer_kind kind;
+	int base_fd;            /* owned O_PATH descriptor that `dir` starts at */
 	char *label;            /* "scratch", "mthreads map python", "trunk": for people */
 	char *path;             /* real absolute path of its directory, or "" for generated ones; of
 				 * a supplied file, its own */
 	const struct rule *rule;/* generated, graft, spec, supplied; borrowed from the ruleset */
-	int base_fd;            /* owned O_PATH descriptor that `dir` starts at */
 	char *dir;              /* clean path below base_fd; "" */
 	bool in_root;           /* base_fd is ROOT: `dir` is a path of the checkout */
 };

@@ -271,25 +271,43 @@ static bool is_true(const struct stack *st, const struct item *it)
 	return false;
 }
 
+/* A number and a birth time at *@p, which goes behind them. */
+static bool read_key(char **p, struct made_key *ret)
+{
+	uint64_t *both[] = { &ret->ino, &ret->btime_nsec };
+
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
+		char *end;
+
+		errno = 0;
+		*both[i] = strtoull(*p, &end, 10);
+		if (errno || end == *p)
+			return false;
+		*p = end + (*end == ' ');
+	}
+	return true;
+}
+
 /* Take one line; what is none is left out. */
 static void read_line(struct made *m, char *line)
 {
+	bool gone = !strncmp(line, "- ", 2);
+	char *path = line + 2;
 	struct made_key key;
 	char *tab;
-	int len = 0;
 
-	if (sscanf(line, "- %" SCNu64 " %" SCNu64, &key.ino, &key.btime_nsec) == 2) {
+	if ((!gone && strncmp(line, "+ ", 2) != 0) || !read_key(&path, &key))
+		return;
+	if (gone) {
 		forget(m, &key);
 		return;
 	}
-	tab = strchr(line, '\t');
-	if (!tab ||
-	    sscanf(line, "+ %" SCNu64 " %" SCNu64 " %n", &key.ino, &key.btime_nsec, &len) != 2 ||
-	    !len)
+	tab = strchr(path, '\t');
+	if (!tab)
 		return;
 	*tab = '\0';
-	if (path_is_clean(line + len) && path_is_clean(tab + 1))
-		(void)remember(m, &key, line + len, tab + 1);
+	if (path_is_clean(path) && path_is_clean(tab + 1))
+		(void)remember(m, &key, path, tab + 1);
 }
 
 /* Write the log anew, without what is no longer true. */

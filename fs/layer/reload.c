@@ -25,19 +25,19 @@ static bool same_file(const struct stat *a, const struct stat *b)
 
 int reload_mark(const struct view *v, struct reload_mark *ret)
 {
-	cleanup_reload_mark struct reload_mark m = { 0 };
 	cleanup_strbuf struct strbuf own = STRBUF_INIT;
 
-	if (v->profile) {
-		m.st = v->profile->st;
-		m.file = strdup(v->profile->file);
-		if (!m.file || profile_own_path(v->root, &own) < 0)
-			return -ENOMEM;
-		if (!v->profile_asked && strcmp(own.buf, m.file) != 0)
-			m.own = strbuf_detach(&own);
+	*ret = (struct reload_mark){ 0 };
+	if (!v->profile)
+		return 0;
+	ret->st = v->profile->st;
+	ret->file = strdup(v->profile->file);
+	if (!ret->file || profile_own_path(v->root, &own) < 0) {
+		reload_mark_clear(ret);
+		return -ENOMEM;
 	}
-	*ret = m;
-	m = (struct reload_mark){ 0 };
+	if (!v->profile_asked && strcmp(own.buf, ret->file) != 0)
+		ret->own = strbuf_detach(&own);
 	return 0;
 }
 

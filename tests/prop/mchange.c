@@ -271,12 +271,12 @@ static int set_attr(struct model *m, const struct op *o)
 
 static int add_link(struct model *m, const struct op *o)
 {
-	struct mroute edit;
-	struct mdata *d;
+	struct mroute edit = { 0 };
+	struct mdata *d = NULL;
 	struct seen dir;
 	struct seen s = { 0 };
 	struct seen there;
-	unsigned to;
+	unsigned to = 0;
 	int r = model_parent(m, o->path, &dir);
 
 	if (!r)
