@@ -124,10 +124,11 @@ static void *look_run(void *arg)
 	struct lowering *w = arg;
 	struct inval *i = w->i;
 	const struct size_ways ways = { .look = look_at, .arg = i };
+	struct stat st = w->st; /* each its own: it is changed by looking */
 	off_t now = 0;
 
 	for (int k = 0; k < MAX_TRIES && now >= 0 && !is_done(w); k++) {
-		now = size_bring(i->srv, w->id, &w->st, w->size, &ways);
+		now = size_bring(i->srv, w->id, &st, w->size, &ways);
 		pthread_mutex_lock(&i->lock);
 		w->done = w->done || (now >= 0 && now <= w->size);
 		pthread_mutex_unlock(&i->lock);
