@@ -191,6 +191,8 @@ static void on_event(void *arg, const struct watch_event *e)
 {
 	struct inval *i = arg;
 
+	if (!(e->what & WATCH_OWN))
+		view_changed(i->srv->view);
 	pthread_mutex_lock(&i->lock);
 	if (e->what & WATCH_LOST)
 		i->lost = true;

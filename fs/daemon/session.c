@@ -22,6 +22,7 @@
 #include "daemon/stop.h"
 #include "daemon/uring.h"
 #include "daemon/workers.h"
+#include "ops/parts.h"
 
 /* The last line that libfuse said: why it could not mount. */
 static char said[256];
@@ -350,6 +351,20 @@ int session_new(struct view *v, const struct session_options *o, struct diag *d,
 	return 0;
 }
 
+/* Nothing is asked for: what was kept for the next request only keeps others from unmounting. */
+static void at_rest(void *arg)
+{
+	struct session *s = arg;
+
+	(void)parts_drop(s->srv->parts); /* if there was any */
+}
+
+static int run_workers(struct session *s)
+{
+	s->srv->keep_parts = true;
+	return workers_run(s->fuse, s->limits.threads, at_rest, s);
+}
+
 /* With io_uring the rings are libfuse's, and so are the threads. */
 static int loop(struct session *s)
 {
@@ -358,7 +373,7 @@ static int loop(struct session *s)
 	int r;
 
 	if (!s->io_uring)
-		return workers_run(s->fuse, s->limits.threads);
+		return run_workers(s);
 	c = fuse_loop_cfg_create();
 	if (!c)
 		return -ENOMEM;
@@ -368,7 +383,7 @@ static int loop(struct session *s)
 	fuse_loop_cfg_destroy(c);
 	return r < 0 ? r : 0;
 #else
-	return workers_run(s->fuse, s->limits.threads);
+	return run_workers(s);
 #endif
 }
 

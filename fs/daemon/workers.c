@@ -37,6 +37,8 @@ struct pace {
 struct workers {
 	struct fuse_session *fuse;
 	unsigned max;
+	void (*rest)(void *arg);
+	void *arg;
 	bool one_cpu; /* whoever is waited for can't run meanwhile */
 	pthread_t *threads;
 	unsigned n; /* of the calling thread alone */
@@ -242,6 +244,7 @@ static bool has_ended(struct workers *w)
 static void doze(struct workers *w, uint64_t taken)
 {
 	atomic_store(&w->wanted, 1);
+	w->rest(w->arg);
 	atomic_store(&w->dozing, true);
 	if (atomic_load(&w->taken) == taken && !has_ended(w))
 		(void)sem_wait(&w->told); /* a signal ends it, too */
@@ -305,11 +308,13 @@ static bool has_one_cpu(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) == 1;
 }
 
-int workers_run(struct fuse_session *fuse, unsigned max)
+int workers_run(struct fuse_session *fuse, unsigned max, void (*rest)(void *arg), void *arg)
 {
 	struct workers w = {
 		.fuse = fuse,
 		.max = max,
+		.rest = rest,
+		.arg = arg,
 		.one_cpu = has_one_cpu(),
 		.wanted = 1,
 		.lock = PTHREAD_MUTEX_INITIALIZER,

@@ -14,12 +14,13 @@
 
 /**
  * workers_run - answer requests until the session ends
- * @max: threads at most, from 1
+ * @max:  threads at most, from 1
+ * @rest: called with @arg when no request has come for a while
  *
  * The calling thread takes none; it sees to it that there are as many as it takes. Who wants it to
  * end calls fuse_session_exit() and interrupts it by a signal.
  * Returns 0, or what reading from the kernel failed with.
  */
-int workers_run(struct fuse_session *fuse, unsigned max);
+int workers_run(struct fuse_session *fuse, unsigned max, void (*rest)(void *arg), void *arg);
 
 #endif

@@ -240,6 +240,8 @@ static int make_at(struct view *v, const struct place *p, const char *dir,
 	struct object o;
 	int r = make(v, p, n, &o, &fd);
 
+	if (S_ISDIR(n->mode))
+		view_changed(v);
 	if (!r && S_ISDIR(o.st.st_mode) && !(p->layer == 0 && p->alone))
 		r = look_at_dir(v, p, dir, parent, ret);
 	else if (!r)

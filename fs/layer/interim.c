@@ -55,8 +55,8 @@ int interim_begin(struct view *v, unsigned to, const char *path, int parent_fd, 
  * Rename. Directories of scratch may deny their owner to write, and yet have to be moved, or take a
  * copy: see openup.h.
  */
-static int rename_at(const struct interim *i, int from_dir, const char *from, int to_dir,
-		     const char *to, unsigned flags)
+static int try_rename_at(const struct interim *i, int from_dir, const char *from, int to_dir,
+			 const char *to, unsigned flags)
 {
 	cleanup_fd int a = -1;
 	cleanup_fd int b = -1;
@@ -74,6 +74,16 @@ static int rename_at(const struct interim *i, int from_dir, const char *from, in
 	r = renameat2(from_dir, from, to_dir, to, flags) < 0 ? -errno : 0;
 	for (size_t k = ARRAY_SIZE(open); k > 0; k--)
 		openup_end(&open[k - 1]);
+	return r;
+}
+
+/* The same, and whoever keeps directories open learns of it. */
+static int rename_at(const struct interim *i, int from_dir, const char *from, int to_dir,
+		     const char *to, unsigned flags)
+{
+	int r = try_rename_at(i, from_dir, from, to_dir, to, flags);
+
+	view_changed(i->view);
 	return r;
 }
 

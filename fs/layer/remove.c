@@ -100,7 +100,8 @@ int remove_check(struct view *v, const char *path, const struct found *f)
 	struct found now;
 	int r;
 
-	if (!f->parts && !f->via_link && is_plainly_there(&v->stack, path, f))
+	if (!f->parts && !f->via_link && f->layer < v->stack.n &&
+	    is_plainly_there(&v->stack, path, f))
 		return 0;
 	r = stack_lookup(&v->stack, path, &now);
 	if (r == -ENOENT || r == -ENOTDIR)
@@ -117,7 +118,11 @@ static int unlink_in(struct view *v, unsigned layer, const char *path, int flags
 
 	if (dir < 0)
 		return dir;
-	return unlinkat(dir, name, flags) < 0 ? -errno : 0;
+	if (unlinkat(dir, name, flags) < 0)
+		return -errno;
+	if (flags & AT_REMOVEDIR)
+		view_changed(v);
+	return 0;
 }
 
 int remove_file(struct view *v, const char *path, const struct found *f, const struct route *route)

@@ -7,7 +7,9 @@
 #ifndef SPECFS_LAYER_VIEW_H
 #define SPECFS_LAYER_VIEW_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/diag.h"
 #include "layer/redirect.h"
@@ -49,7 +51,25 @@ struct view {
 	bool write_owner;
 	unsigned n_recovered; /* left-over interim objects of an earlier daemon,
 					 * removed */
+	_Atomic uint64_t changes; /* see view_changes() */
 };
+
+/**
+ * view_changes - a number that grows with each change that may put another directory in the place
+ * of one in a layer, or one where there was none: ours, and those of others that were heard of
+ *
+ * What is open since before it grew may be another directory than its path leads to.
+ */
+static inline uint64_t view_changes(const struct view *v)
+{
+	return atomic_load(&v->changes);
+}
+
+/** view_changed - there was such a change; called after it */
+static inline void view_changed(struct view *v)
+{
+	atomic_fetch_add(&v->changes, 1);
+}
 
 /**
  * view_open - make a view from its options; every mistake is found here

@@ -77,7 +77,11 @@ int whiteout_take_dir(struct view *v, const char *path)
 
 	if (parent < 0)
 		return parent == -ENOENT || parent == -ENOTDIR ? 0 : parent;
-	if (!unlinkat(parent, name, AT_REMOVEDIR) || errno == ENOENT)
+	if (!unlinkat(parent, name, AT_REMOVEDIR)) {
+		view_changed(v);
+		return 0;
+	}
+	if (errno == ENOENT)
 		return 0;
 	if (errno != ENOTEMPTY && errno != EEXIST)
 		return -errno;

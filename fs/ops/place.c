@@ -16,10 +16,16 @@ void tree_read(struct server *srv)
 void tree_write(struct server *srv)
 {
 	pthread_rwlock_wrlock(&srv->tree);
+	srv->tree_is_written = true;
+	view_changed(srv->view);
 }
 
 void tree_done(struct server *srv)
 {
+	if (srv->tree_is_written) { /* by us: nobody else has the tree */
+		srv->tree_is_written = false;
+		view_changed(srv->view);
+	}
 	pthread_rwlock_unlock(&srv->tree);
 }
 
@@ -28,6 +34,27 @@ static int open_parts(void *arg)
 	struct place *p = arg;
 
 	return stack_open_dir(&p->srv->view->stack, p->path.buf, p->found.parts, &p->parts);
+}
+
+/* Open the parts, or take those that the last request has left open. */
+static int get_parts(struct place *p)
+{
+	struct server *srv = p->srv;
+	bool keep = srv->keep_parts && srv->on_dir && !atomic_load(&p->dir->unwatched);
+	struct parts_mark m;
+	int r;
+
+	if (keep)
+		parts_begin(srv->view, p->dir->id, p->found.parts, &m);
+	if (keep && parts_take(srv->parts, &m, &p->parts)) {
+		p->parts.path = p->path.buf;
+		p->mark = m;
+		return 0;
+	}
+	r = server_open(srv, open_parts, p);
+	if (!r && keep)
+		p->mark = m;
+	return r;
 }
 
 /* The rules have been exchanged since the directory was found: of which layers is it now? */
@@ -65,7 +92,7 @@ static int open_node(struct place *p)
 	if (p->found.generation != p->srv->view->stack.generation && p->dir->id != NODE_ROOT)
 		r = settle(p);
 	if (!r)
-		r = server_open(p->srv, open_parts, p);
+		r = get_parts(p);
 	if (!r && p->srv->on_dir)
 		p->srv->on_dir(p->srv->watch_arg, p->dir, &p->parts);
 	return r;
@@ -150,7 +177,10 @@ void place_close(struct place *p)
 {
 	if (!p->srv)
 		return;
-	dirset_close(&p->parts);
+	if (p->mark.id)
+		parts_give(p->srv->parts, &p->mark, &p->parts);
+	else
+		dirset_close(&p->parts);
 	strbuf_clear(&p->path);
 	strbuf_clear(&p->child);
 	if (p->holds_tree)

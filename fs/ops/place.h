@@ -6,6 +6,7 @@
 #ifndef SPECFS_OPS_PLACE_H
 #define SPECFS_OPS_PLACE_H
 
+#include "ops/parts.h"
 #include "ops/server.h"
 
 struct place {
@@ -15,6 +16,7 @@ struct place {
 	struct found found; /* of dir, as the last look-up saw it */
 	uint64_t seq;	    /* of dir, before anything was looked at */
 	struct dirset parts;
+	struct parts_mark mark; /* of the parts; without an id if they are not to be kept */
 	struct strbuf child; /* path of the name at hand: place_child_path() */
 	bool holds_tree;
 };

@@ -9,6 +9,7 @@
 #include "ops/hidden.h"
 #include "ops/ops.h"
 #include "ops/park.h"
+#include "ops/parts.h"
 #include "ops/size.h"
 
 enum {
@@ -77,6 +78,8 @@ int server_open(struct server *srv, int (*fn)(void *arg), void *arg)
 {
 	int r = fn(arg);
 
+	if ((r == -EMFILE || r == -ENFILE) && parts_drop(srv->parts))
+		r = fn(arg);
 	if ((r == -EMFILE || r == -ENFILE) && slots_make_room(srv->slots, ROOM))
 		r = fn(arg);
 	return r;
@@ -113,6 +116,8 @@ static int init_tables(struct server *srv, size_t max_files)
 	r = slots_new(max_files, &srv->slots);
 	if (!r)
 		r = snapshots_new(LISTING_BYTES, &srv->snaps);
+	if (!r)
+		r = parts_new(&srv->parts);
 	if (!r)
 		r = hidden_new(&srv->hidden);
 	if (!r)
@@ -155,6 +160,7 @@ void server_free(struct server *srv)
 	hidden_free(srv->hidden);
 	size_looks_free(srv->looks);
 	snapshots_free(srv->snaps);
+	parts_free(srv->parts);
 	slots_free(srv->slots);
 	pthread_rwlock_destroy(&srv->tree);
 	free(srv);

@@ -64,6 +64,9 @@ struct server {
 	struct slots *slots;
 	struct snapshots *snaps;
 	pthread_rwlock_t tree; /* see node.h */
+	bool tree_is_written;  /* tree, held for writing */
+	struct parts *parts;   /* directories that the last requests worked in */
+	bool keep_parts;       /* somebody drops them when it gets quiet; constant */
 	struct hidden *hidden; /* what .specfs shows */
 	struct size_looks *looks;
 	struct echo *echo;     /* borrowed; NULL: changes underneath are not repeated */

@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 
-from mounted import View, equal, main, read_file, true
+from mounted import View, equal, main, read_file, true, wait_for
 
 FILES = 6  # fewer than threads
 QUICK_SEC = 10
@@ -100,4 +100,29 @@ def it_sleeps_at_rest():
             true(time.monotonic() < deadline, f'{took} ticks of half a second at rest')
 
 
-main(others_are_served, one_thread_will_do, it_wakes_after_a_rest, it_sleeps_at_rest)
+def descriptors(pid):
+    return len(os.listdir(f'/proc/{pid}/fd'))
+
+
+def at_rest(pid):
+    """Its descriptors, once what mounting has opened is closed."""
+    seen = [descriptors(pid)]
+    while len(seen) < 5 or len(set(seen[-5:])) > 1:
+        time.sleep(0.1)
+        seen.append(descriptors(pid))
+    return seen[-1]
+
+
+def it_keeps_no_directory_open_at_rest():
+    with View({'lib/a': 'x', 'lib/sub/b': 'y'}) as v:
+        before = at_rest(v.daemon.pid)
+        most = before
+        for i in range(300):
+            true(not os.path.exists(v.path(f'lib/sub/none-{i}')), 'a name that is not there')
+            most = max(most, descriptors(v.daemon.pid))
+        true(most > before, 'the last one is kept for the next request')
+        wait_for(lambda: descriptors(v.daemon.pid) <= before, 'nothing is open any more')
+
+
+main(others_are_served, one_thread_will_do, it_wakes_after_a_rest, it_sleeps_at_rest,
+     it_keeps_no_directory_open_at_rest)
