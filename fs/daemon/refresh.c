@@ -244,21 +244,26 @@ static void refresh_dir(const struct refresh *r, struct node *dir)
 	inval_listing(r->inval, dir->id);
 }
 
-/* A directory and all that the kernel knows below it, parents first. */
-static void refresh_tree(const struct refresh *r, struct node *dir)
+void refresh_each_dir(const struct refresh *r, struct node *dir,
+		      void (*fn)(const struct refresh *r, struct node *dir))
 {
 	struct node **below = NULL;
 	size_t n = 0;
 
-	refresh_dir(r, dir);
+	fn(r, dir);
 	if (table_below(r->srv->table, dir, &below, &n) < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		if (below[i]->type == S_IFDIR && !inval_is_stopping(r->inval))
-			refresh_dir(r, below[i]);
+			fn(r, below[i]);
 		node_unref(below[i]);
 	}
 	free(below);
+}
+
+static void refresh_tree(const struct refresh *r, struct node *dir)
+{
+	refresh_each_dir(r, dir, refresh_dir);
 }
 
 /* The node at a view path, or the last one on the way to it that is known; referenced. */

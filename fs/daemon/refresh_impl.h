@@ -31,6 +31,11 @@ void refresh_drop(const struct refresh *r, uint64_t dir, const char *name,
  */
 bool refresh_is_held(const struct refresh *r, const struct node *n);
 
+/** refresh_each_dir - call @fn for a directory and those below it that the kernel knows, parents
+ * first */
+void refresh_each_dir(const struct refresh *r, struct node *dir,
+		      void (*fn)(const struct refresh *r, struct node *dir));
+
 /** refresh_names - append the names that a directory of the view may be asked for: its own, and
  * those that the kernel knows */
 int refresh_names(const struct refresh *r, uint64_t dir, struct strv *ret);

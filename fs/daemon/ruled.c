@@ -128,22 +128,6 @@ static void refresh_ruled_dir(const struct refresh *r, struct node *dir)
 	inval_listing(r->inval, dir->id);
 }
 
-static void refresh_ruled_tree(const struct refresh *r, struct node *dir)
-{
-	struct node **below = NULL;
-	size_t n = 0;
-
-	refresh_ruled_dir(r, dir);
-	if (table_below(r->srv->table, dir, &below, &n) < 0)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		if (below[i]->type == S_IFDIR && !inval_is_stopping(r->inval))
-			refresh_ruled_dir(r, below[i]);
-		node_unref(below[i]);
-	}
-	free(below);
-}
-
 /* One place of a rule, and the way there, which may be there for it alone. */
 static void refresh_place(const struct refresh *r, const char *path)
 {
@@ -165,7 +149,7 @@ static void refresh_place(const struct refresh *r, const char *path)
 		path += len + (path[len] == '/');
 	}
 	if (n && n->type == S_IFDIR)
-		refresh_ruled_tree(r, n);
+		refresh_each_dir(r, n, refresh_ruled_dir);
 	node_unref(n);
 }
 

@@ -10,7 +10,10 @@
 #include "daemon/inval_impl.h"
 #include "daemon/refresh.h"
 
-enum { SYNC_LIMIT_SEC = 30, SYNC_NAME_MAX = 32 };
+enum {
+	SYNC_LIMIT_SEC = 300, /* a million names on a busy machine take their time */
+	SYNC_NAME_MAX = 32,
+};
 
 #define SYNC_PREFIX "sync."
 
