@@ -13,7 +13,7 @@ enum { TRIM_NODES = 10000 };
 
 static void destroy(struct node *n)
 {
-	if (n->table->gone && atomic_load(&n->watched))
+	if (n->table->gone && n->type == S_IFDIR && atomic_load(&n->watched))
 		n->table->gone(n->table->gone_arg, n);
 	if (n->table->unpark && atomic_load(&n->parked))
 		n->table->unpark(n->table->unpark_arg, n);
@@ -529,7 +529,8 @@ static void renumber_node(void *map, struct hashed *h)
 
 	n->seen.layer = (uint8_t)((const unsigned *)map)[n->seen.layer];
 	n->seen.parts = renumber_set(n->seen.parts, map);
-	atomic_store(&n->watched, renumber_set(atomic_load(&n->watched), map));
+	if (n->type == S_IFDIR)
+		atomic_store(&n->watched, renumber_set(atomic_load(&n->watched), map));
 }
 
 static void renumber_name(void *map, struct hashed *h)

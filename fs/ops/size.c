@@ -95,7 +95,14 @@ static bool is_beyond(const struct node *n)
 
 bool size_read(struct server *srv, struct node *n, off_t offset, size_t size, size_t got)
 {
-	if (!srv->stale_data || got >= size)
+	uint64_t end = end_of(offset + (off_t)got);
+	uint64_t most = atomic_load(&n->read_end);
+
+	if (!srv->stale_data)
+		return false;
+	while (most < end && !atomic_compare_exchange_weak(&n->read_end, &most, end))
+		;
+	if (got >= size)
 		return false;
 	lower_end(&n->data_end, end_of(offset + (off_t)got));
 	if (!is_beyond(n))
@@ -203,6 +210,7 @@ static int settle_once(struct server *srv, struct node *n, const struct size_way
 		return r;
 	told = atomic_load(&n->told_end);
 	atomic_store(&n->data_end, 0);
+	atomic_store(&n->read_end, 0);
 	ways->drop(ways->arg, n->id);
 	if (!told || told == end_of(ret->st_size))
 		return 1;
@@ -310,23 +318,36 @@ bool size_looked_up(struct server *srv, fuse_req_t req, uint64_t dir, const char
 	return true;
 }
 
-/* What is told: the size that it has now, if no other is wanted, and never more than was read. */
-static void fill(struct server *srv, const struct look *l, struct stat *ret)
+/*
+ * What is told of a file, @st: not more than was read, and not less than that if the kernel
+ * believes in more, too: it would fill with zeros what is left of a page that somebody is reading.
+ */
+static off_t fit(const struct node *n, const struct stat *st)
+{
+	uint64_t told = atomic_load(&n->told_end);
+	uint64_t data = atomic_load(&n->data_end);
+	uint64_t end = end_of(st->st_size);
+
+	if (end < told && atomic_load(&n->read_end) > end)
+		end = told;
+	return (off_t)(data && data < end ? data : end) - 1;
+}
+
+/* Sets @st to what the file has now, and @told to what is told of that. */
+static void fill(struct server *srv, const struct look *l, struct stat *st, struct stat *told)
 {
 	cleanup_node struct node *n = NULL;
-	struct stat st;
-	uint64_t data;
 
-	*ret = l->st;
+	*st = *told = l->st;
 	if (table_get(srv->table, l->id, &n) < 0)
 		return;
-	if (l->size >= 0)
-		ret->st_size = l->size;
-	else if (attr_get(srv, n, &st) == 0)
-		*ret = st;
-	data = atomic_load(&n->data_end);
-	if (data && data < end_of(ret->st_size))
-		ret->st_size = (off_t)data - 1;
+	if (l->size >= 0) {
+		told->st_size = l->size;
+		return;
+	}
+	(void)attr_get(srv, n, st); /* else what it had a moment ago */
+	*told = *st;
+	told->st_size = fit(n, st);
 }
 
 bool size_looked(struct server *srv, fuse_req_t req, uint64_t id)
@@ -334,6 +355,7 @@ bool size_looked(struct server *srv, fuse_req_t req, uint64_t id)
 	struct look *l;
 	struct look copy = { 0 };
 	struct stat st;
+	struct stat told;
 
 	if (!atomic_load(&srv->looks->n))
 		return false;
@@ -344,7 +366,7 @@ bool size_looked(struct server *srv, fuse_req_t req, uint64_t id)
 	pthread_mutex_unlock(&srv->looks->lock);
 	if (copy.id != id)
 		return false;
-	fill(srv, &copy, &st);
+	fill(srv, &copy, &st, &told);
 	pthread_mutex_lock(&srv->looks->lock);
 	l = find(srv->looks, req);
 	if (l && l->id == id) { /* else the connection has ended */
@@ -352,6 +374,6 @@ bool size_looked(struct server *srv, fuse_req_t req, uint64_t id)
 		l->seen = true;
 	}
 	pthread_mutex_unlock(&srv->looks->lock);
-	reply_attr(req, 0, &st, 0);
+	reply_attr(req, 0, &told, 0);
 	return true;
 }

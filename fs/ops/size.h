@@ -96,7 +96,7 @@ void size_lower(struct node *n, off_t size);
 /**
  * size_bring - have the kernel take a size for node @id, and the other attributes of @st
  * @size: -1 for the one that it has at that very moment, with its other attributes
- * @st:   becomes what was told
+ * @st:   becomes what the file had then
  *
  * By a name that only the calling thread can look up. Any number of threads at a time. Returns the
  * size that the kernel has then, or -ENXIO if the mount is not to be seen.
