@@ -59,7 +59,7 @@ static void reply_small(struct server *srv, struct node *n, fuse_req_t req, int 
 
 /*
  * How much goes through the pipe is not told, and a file that changes meanwhile may have less: that
- * is found afterwards. One that is known to be short goes the other way.
+ * is found afterwards. One that others make longer and shorter goes the other way.
  */
 static void reply_fd(struct server *srv, struct node *n, fuse_req_t req, int fd, size_t size,
 		     off_t offset)
@@ -70,7 +70,8 @@ static void reply_fd(struct server *srv, struct node *n, fuse_req_t req, int fd,
 	struct stat after;
 	int r = fstat(fd, &before) < 0 ? -errno : 0;
 
-	if (!r && size_read(srv, n, offset, size, there_is(&before, size, offset)))
+	if (!r && (size_read(srv, n, offset, size, there_is(&before, size, offset)) ||
+		   atomic_load(&n->resized)))
 		buf = malloc(size);
 	if (buf) {
 		reply_copy(srv, n, req, fd, buf, size, offset);

@@ -107,6 +107,7 @@ bool size_read(struct server *srv, struct node *n, off_t offset, size_t size, si
 	lower_end(&n->data_end, end_of(offset + (off_t)got));
 	if (!is_beyond(n))
 		return false;
+	atomic_store(&n->resized, true);
 	srv->stale_data(srv->watch_arg, n->id);
 	return end_of(offset + (off_t)got) < atomic_load(&n->told_end);
 }
@@ -214,6 +215,7 @@ static int settle_once(struct server *srv, struct node *n, const struct size_way
 	ways->drop(ways->arg, n->id);
 	if (!told || told == end_of(ret->st_size))
 		return 1;
+	atomic_store(&n->resized, true);
 	/* a READ that finds less from now on finds that it is less */
 	raise_end(&n->told_end, end_of(ret->st_size));
 	if (atomic_load(&n->lowered))
