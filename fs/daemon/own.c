@@ -5,6 +5,8 @@
 static void on_moved(void *arg, struct node *dir)
 {
 	follow_again(inval_follow(arg), dir);
+	/* names that the kernel knows to be absent may be there now, and nobody else knows them */
+	inval_node(arg, dir->id, "/");
 }
 
 static void on_emptied(void *arg, struct node *dir)

@@ -336,9 +336,19 @@ static void refresh_strayed(const struct refresh *r, uint64_t id, const char *na
 		inval_entry(r->inval, id, name);
 }
 
+static void refresh_all_in(const struct refresh *r, uint64_t id)
+{
+	cleanup_node struct node *dir = NULL;
+
+	if (table_get(r->srv->table, id, &dir) == 0)
+		refresh_dir(r, dir);
+}
+
 void refresh_node(const struct refresh *r, uint64_t id, const char *name)
 {
-	if (*name)
+	if (!strcmp(name, "/"))
+		refresh_all_in(r, id);
+	else if (*name)
 		refresh_strayed(r, id, name);
 	else
 		refresh_emptied(r, id);

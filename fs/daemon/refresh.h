@@ -45,8 +45,8 @@ void refresh_all(const struct refresh *r);
 /**
  * refresh_node - our own change made something untrue of a directory of the view
  * @id:   its node
- * @name: look at this name again; or "": it has lost a name, and may have gone, as may have those
- *        above it, if they were there only for what was in them
+ * @name: look at this name again; or "/": at all that it has now; or "": it has lost a name, and
+ *        may have gone, as may have those above it, if they were there only for what was in them
  */
 void refresh_node(const struct refresh *r, uint64_t id, const char *name);
 

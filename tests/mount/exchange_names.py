@@ -7,7 +7,7 @@ import stat
 
 from daemontree import view
 from linux import RENAME_EXCHANGE, renameat2
-from mounted import equal, fails, main, read_file, true
+from mounted import equal, fails, main, read_file, true, wait_for
 
 MORE = {
     'doc/tree/in/x': 'trunk tree\n',
@@ -87,4 +87,20 @@ def refusals():
         true(os.path.exists(v.path('.git/HEAD')), 'a refused exchange')
 
 
-main(every_two_names, open_files_follow, refusals)
+def directory_that_comes_over_another_shows_what_is_in_that():
+    """Also names that were looked for, and absent, in it before."""
+    spec = 'third_party/b/spec_cpp/include'
+    more = {f'include/c{i}/e': 'e' for i in range(5)}
+    more.update({f'{spec}/c{i}': 'file' for i in range(5)})
+    with view(more=more) as v:
+        for i in range(5):  # the kernel keeps nothing until all is watched
+            os.mkdir(v.path(f'include/n{i}'))
+            true(not v.exists(f'include/n{i}/e'), f'{i}: absent')
+            renameat2(v.path(f'include/n{i}'), v.path(f'include/c{i}'), RENAME_EXCHANGE)
+            wait_for(lambda: v.exists(f'include/c{i}/e'), f'{i}: by name')
+            equal(v.listdir(f'include/c{i}'), ['e'], f'{i}: listed')
+            equal(v.read(f'include/n{i}'), b'file', f'{i}: the file')
+
+
+main(every_two_names, open_files_follow, refusals,
+     directory_that_comes_over_another_shows_what_is_in_that)
