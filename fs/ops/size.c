@@ -321,16 +321,18 @@ bool size_looked_up(struct server *srv, fuse_req_t req, uint64_t dir, const char
 }
 
 /*
- * What is told of a file, @st: not more than was read, and not less than that if the kernel
+ * What is told of a file, @st or @size: no more than was read, and no less than that if the kernel
  * believes in more, too: it would fill with zeros what is left of a page that somebody is reading.
  */
-static off_t fit(const struct node *n, const struct stat *st)
+static off_t fit(const struct node *n, const struct stat *st, off_t size)
 {
 	uint64_t told = atomic_load(&n->told_end);
 	uint64_t data = atomic_load(&n->data_end);
-	uint64_t end = end_of(st->st_size);
+	uint64_t end = end_of(size < 0 ? st->st_size : size);
 
-	if (end < told && atomic_load(&n->read_end) > end)
+	if (size >= 0 && told && told < end)
+		end = told; /* another look has lowered it more */
+	if (size < 0 && end < told && atomic_load(&n->read_end) > end)
 		end = told;
 	return (off_t)(data && data < end ? data : end) - 1;
 }
@@ -343,13 +345,10 @@ static void fill(struct server *srv, const struct look *l, struct stat *st, stru
 	*st = *told = l->st;
 	if (table_get(srv->table, l->id, &n) < 0)
 		return;
-	if (l->size >= 0) {
-		told->st_size = l->size;
-		return;
-	}
-	(void)attr_get(srv, n, st); /* else what it had a moment ago */
+	if (l->size < 0)
+		(void)attr_get(srv, n, st); /* else what it had a moment ago */
 	*told = *st;
-	told->st_size = fit(n, st);
+	told->st_size = fit(n, st, l->size);
 }
 
 bool size_looked(struct server *srv, fuse_req_t req, uint64_t id)
