@@ -95,12 +95,31 @@ static int open_files(struct ignore *ig)
 			       global, &ig->files);
 }
 
+/* Say what is wrong with the index as libgit2 would; see fault(). */
+static int index_fault(const char *path, int err)
+{
+	cleanup_strbuf struct strbuf text = STRBUF_INIT;
+
+	if (err == -ENOMEM)
+		return err;
+	strbuf_addf(&text, "'%s': %s", path,
+		    err == -EINVAL ? "no index of version 2 to 4" : strerror(-err));
+	if (strbuf_failed(&text) < 0 || git_error_set_str(GIT_ERROR_INDEX, text.buf) < 0)
+		return -ENOMEM;
+	return -EIO;
+}
+
 static int open_index(struct ignore *ig)
 {
 	git_buf path = { 0 };
 	int r = git_repository_item_path(&path, ig->repo, GIT_REPOSITORY_ITEM_INDEX);
 
-	r = r < 0 ? git_errno(r) : tracked_open(path.ptr, &ig->tracked);
+	if (r < 0) {
+		r = git_errno(r);
+	} else {
+		r = tracked_open(path.ptr, &ig->tracked);
+		r = r < 0 ? index_fault(path.ptr, r) : 0;
+	}
 	git_buf_dispose(&path);
 	return r;
 }

@@ -52,23 +52,6 @@ struct tracked {
 	unsigned char buffer[BUFFER];
 };
 
-int tracked_open(const char *path, struct tracked **ret)
-{
-	cleanup_tracked struct tracked *t = calloc(1, sizeof(*t));
-	const char *slash = strrchr(path, '/');
-	cleanup_free char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-
-	if (!t || !dir)
-		return -ENOMEM;
-	t->fd = t->dir_fd = -1;
-	t->file = strdup(slash ? slash + 1 : path);
-	if (!t->file)
-		return -ENOMEM;
-	t->dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	*ret = steal_ptr(&t);
-	return 0;
-}
-
 /* Let go of the index that is open. */
 static void end(struct tracked *t)
 {
@@ -115,8 +98,8 @@ static const unsigned char *bytes(struct tracked *t, uint64_t offset, size_t wan
 	return want <= t->buffer_len ? t->buffer : NULL;
 }
 
-/* Open the index anew if it is another one by now. */
-static void refresh(struct tracked *t)
+/* Open the index anew if it is another one by now; until it can be read, it has nothing. */
+static int refresh(struct tracked *t)
 {
 	const unsigned char *p;
 	struct object now;
@@ -124,16 +107,44 @@ static void refresh(struct tracked *t)
 	if (t->dir_fd < 0 || object_stat(t->dir_fd, t->file, &now) < 0)
 		now = (struct object){ 0 };
 	if (object_unchanged(&t->seen, &now))
-		return;
+		return 0;
 	end(t);
 	t->seen = now;
-	t->fd = S_ISREG(now.st.st_mode) ? openat(t->dir_fd, t->file, O_RDONLY | O_CLOEXEC) : -1;
+	if (!S_ISREG(now.st.st_mode))
+		return 0;
+	t->fd = openat(t->dir_fd, t->file, O_RDONLY | O_CLOEXEC);
+	if (t->fd < 0)
+		return errno == ENOENT ? 0 : -errno;
 	/* what is open may be newer than what was seen: then it is opened once more */
-	p = t->fd < 0 ? NULL : bytes(t, 0, HEADER);
+	p = bytes(t, 0, HEADER);
 	if (!p || memcmp(p, "DIRC", 4))
-		return;
+		return -EINVAL;
 	t->version = number(p + 4);
-	t->n = t->version >= 2 && t->version <= 4 ? number(p + 8) : 0;
+	if (t->version < 2 || t->version > 4)
+		return -EINVAL;
+	t->n = number(p + 8);
+	return 0;
+}
+
+int tracked_open(const char *path, struct tracked **ret)
+{
+	cleanup_tracked struct tracked *t = calloc(1, sizeof(*t));
+	const char *slash = strrchr(path, '/');
+	cleanup_free char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int r;
+
+	if (!t || !dir)
+		return -ENOMEM;
+	t->fd = t->dir_fd = -1;
+	t->file = strdup(slash ? slash + 1 : path);
+	if (!t->file)
+		return -ENOMEM;
+	t->dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	r = refresh(t);
+	if (r < 0)
+		return r;
+	*ret = steal_ptr(&t);
+	return 0;
 }
 
 /* How many bytes of the name before are not in this one's; *@p goes behind it. */
@@ -238,7 +249,7 @@ bool tracked_has(struct tracked *t, const char *path)
 	cleanup_strbuf struct strbuf below = STRBUF_INIT;
 	const char *name;
 
-	refresh(t);
+	(void)refresh(t); /* an index that can't be read has nothing */
 	name = first_from(t, path);
 	if (!name || !strcmp(name, path))
 		return name != NULL;

@@ -16,7 +16,8 @@ struct tracked;
 /**
  * tracked_open - the index file at @path; there need be none
  *
- * Its directory is opened now: whatever the path leads to later is not asked. Returns 0, -ENOMEM.
+ * Its directory is opened now: whatever the path leads to later is not asked. Returns 0; -EINVAL
+ * for what is no index, or of an unknown version; what opening it failed with; -ENOMEM.
  */
 int tracked_open(const char *path, struct tracked **ret);
 void tracked_free(struct tracked *t);

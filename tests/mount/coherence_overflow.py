@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
 import userns  # noqa: E402
+from checks import stop  # noqa: E402
 from mounted import Skip, View, equal, git, is_mounted, main, snapshot, true  # noqa: E402
 
 FILES = int(os.environ.get('SPECFS_TEST_FILES', '20000'))
@@ -66,7 +67,7 @@ def equal_trees(got, want, what):
 def stopped(v, call):
     """Run @call while the daemon can't look."""
     pid = v.status()['pid']
-    os.kill(pid, signal.SIGSTOP)
+    stop(pid)
     try:
         call()
     finally:

@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 
+from checks import stop
 from mounted import View, equal, main, read_file, true, wait_for
 
 FILES = 6  # fewer than threads
@@ -43,7 +44,7 @@ def others_are_served():
             for i in range(FILES):
                 os.stat(v.path(f'file-{i}'))
             true(json.loads(v.read('.specfs/status'))['threads'] > FILES, 'there are more threads')
-            below.daemon.send_signal(signal.SIGSTOP)
+            stop(below.daemon.pid)
             end = threading.Timer(LIMIT_SEC, below.daemon.send_signal, [signal.SIGCONT])
             end.start()
             try:

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What git tracks, by indexes that git itself has written, in all versions. */
+#include "base/strbuf.h"
 #include "layer/tracked.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -123,8 +125,6 @@ static void what_makes_no_sense_has_nothing(void **state)
 	static const char *const spoil[] = {
 		"rm -rf .git",
 		"mkdir -p .git/index",
-		"printf DIRC >.git/index",
-		"printf 'DIRC\\0\\0\\0\\011\\0\\0\\0\\001%0100d' 1 >.git/index",
 		("printf 'DIRC\\0\\0\\0\\004\\0\\0\\0\\001%062d\\377\\377\\377\\377\\377%0100d' 1 "
 		 "1 >.git/index"),
 		"printf 'DIRC\\0\\0\\0\\002\\377\\377\\377\\377%0100000d' 1 >.git/index",
@@ -134,6 +134,29 @@ static void what_makes_no_sense_has_nothing(void **state)
 		shell(f, "rm -rf .git && mkdir .git");
 		shell(f, spoil[i]);
 		open_index(f);
+		check_int(spoil[i], tracked_has(f->t, "a"), false);
+	}
+}
+
+static void what_is_no_index_is_refused_and_later_has_nothing(void **state)
+{
+	struct fix *f = *state;
+	static const char *const spoil[] = {
+		"printf DIRC >.git/index",
+		"printf 'DIRC\\0\\0\\0\\011\\0\\0\\0\\001%0100d' 1 >.git/index",
+	};
+	cleanup_strbuf struct strbuf path = STRBUF_INIT;
+
+	strbuf_addf(&path, "%s/.git/index", f->tmp);
+	shell(f, "git init -q && touch a");
+	for (size_t i = 0; i < ARRAY_SIZE(spoil); i++) {
+		struct tracked *none = NULL;
+
+		shell(f, "rm -f .git/index && git add a");
+		open_index(f);
+		assert_true(tracked_has(f->t, "a"));
+		shell(f, spoil[i]);
+		check_int(spoil[i], tracked_open(path.buf, &none), -EINVAL);
 		check_int(spoil[i], tracked_has(f->t, "a"), false);
 	}
 }
@@ -154,6 +177,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_version, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_index_counts_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_makes_no_sense_has_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_index_is_refused_and_later_has_nothing,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_whole_before_a_cut_counts, setup, teardown),
 	};
 

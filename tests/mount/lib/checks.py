@@ -5,6 +5,7 @@ Nothing here sleeps for a fixed time: `wait_for` polls a condition up to a limit
 """
 import os
 import shutil
+import signal
 import subprocess
 import time
 
@@ -40,6 +41,22 @@ def fails(errno_wanted, call, *args, **kw):
         return
     raise AssertionError(
         f'{name}{args} succeeded, expected errno {errno_wanted} ({os.strerror(errno_wanted)})')
+
+
+def _state(task):
+    try:
+        with open(f'{task}/stat', encoding='ascii', errors='replace') as f:
+            return f.read().rpartition(')')[2].split()[0]
+    except FileNotFoundError:  # it has just ended
+        return 'T'
+
+
+def stop(pid):
+    """Stop a process, and return when all of its threads stand still: that takes its time."""
+    os.kill(pid, signal.SIGSTOP)
+    tasks = f'/proc/{pid}/task'
+    wait_for(lambda: all(_state(f'{tasks}/{t}') == 'T' for t in os.listdir(tasks)),
+             f'process {pid} stands still')
 
 
 def wait_for(condition, what, limit_sec=LIMIT_SEC):
