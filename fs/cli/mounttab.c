@@ -179,7 +179,7 @@ static bool in_view(const struct mount_table *t, const char *path)
 /* One pass of path_locate(): what is still to be walked, and where we are. */
 struct walk {
 	struct strbuf at;       /* absolute, "" is "/" */
-	struct strbuf todo;     /* "a/b/c" */
+	struct strbuf ahead;     /* "a/b/c" */
 	unsigned links;
 	bool may_miss;          /* any tail of the path may be missing */
 };
@@ -194,7 +194,7 @@ static void step_up(struct walk *w)
 /* The next component turned out to be a symlink: its text is what must be walked next. */
 static int follow(struct walk *w, size_t dir_len, const char *rest)
 {
-	cleanup_strbuf struct strbuf todo = STRBUF_INIT;
+	cleanup_strbuf struct strbuf ahead = STRBUF_INIT;
 	char text[PATH_MAX];
 	ssize_t n = readlink(w->at.buf, text, sizeof(text) - 1);
 
@@ -204,10 +204,10 @@ static int follow(struct walk *w, size_t dir_len, const char *rest)
 		return -ELOOP;
 	text[n] = '\0';
 	strbuf_truncate(&w->at, text[0] == '/' ? 0 : dir_len);
-	strbuf_addf(&todo, "%s/%s", text, rest);
-	strbuf_reset(&w->todo);
-	strbuf_adds(&w->todo, todo.buf);
-	return strbuf_failed(&w->todo);
+	strbuf_addf(&ahead, "%s/%s", text, rest);
+	strbuf_reset(&w->ahead);
+	strbuf_adds(&w->ahead, ahead.buf);
+	return strbuf_failed(&w->ahead);
 }
 
 static int step(const struct mount_table *t, struct walk *w, const char *name, const char *rest)
@@ -233,17 +233,17 @@ static int step(const struct mount_table *t, struct walk *w, const char *name, c
 
 static int walk_all(const struct mount_table *t, struct walk *w)
 {
-	while (w->todo.len) {
+	while (w->ahead.len) {
 		cleanup_strbuf struct strbuf rest = STRBUF_INIT;
 		cleanup_strbuf struct strbuf name = STRBUF_INIT;
-		size_t len = strcspn(w->todo.buf, "/");
+		size_t len = strcspn(w->ahead.buf, "/");
 		int r;
 
-		strbuf_add(&name, w->todo.buf, len);
-		strbuf_adds(&rest, w->todo.buf + len + (w->todo.buf[len] == '/'));
-		strbuf_reset(&w->todo);
-		strbuf_adds(&w->todo, rest.buf);
-		if (strbuf_failed(&name) || strbuf_failed(&rest) || strbuf_failed(&w->todo))
+		strbuf_add(&name, w->ahead.buf, len);
+		strbuf_adds(&rest, w->ahead.buf + len + (w->ahead.buf[len] == '/'));
+		strbuf_reset(&w->ahead);
+		strbuf_adds(&w->ahead, rest.buf);
+		if (strbuf_failed(&name) || strbuf_failed(&rest) || strbuf_failed(&w->ahead))
 			return -ENOMEM;
 		r = step(t, w, name.buf, rest.buf);
 		if (r < 0)
@@ -254,7 +254,7 @@ static int walk_all(const struct mount_table *t, struct walk *w)
 
 static int locate(const struct mount_table *t, const char *path, bool may_miss, struct strbuf *ret)
 {
-	struct walk w = { .at = STRBUF_INIT, .todo = STRBUF_INIT, .may_miss = may_miss };
+	struct walk w = { .at = STRBUF_INIT, .ahead = STRBUF_INIT, .may_miss = may_miss };
 	char cwd[PATH_MAX];
 	int r = 0;
 
@@ -265,8 +265,8 @@ static int locate(const struct mount_table *t, const char *path, bool may_miss, 
 			return -ENOENT;
 		strbuf_adds(&w.at, strcmp(cwd, "/") ? cwd : "");
 	}
-	strbuf_adds(&w.todo, path);
-	r = strbuf_failed(&w.at) | strbuf_failed(&w.todo);
+	strbuf_adds(&w.ahead, path);
+	r = strbuf_failed(&w.at) | strbuf_failed(&w.ahead);
 	r = r < 0 ? -ENOMEM : walk_all(t, &w);
 	if (r == 0) {
 		strbuf_reset(ret);
@@ -274,7 +274,7 @@ static int locate(const struct mount_table *t, const char *path, bool may_miss, 
 		r = strbuf_failed(ret);
 	}
 	strbuf_clear(&w.at);
-	strbuf_clear(&w.todo);
+	strbuf_clear(&w.ahead);
 	return r;
 }
 
