@@ -60,6 +60,16 @@ static void follow(struct server *srv, uint64_t id)
 	place_close(&p);
 }
 
+/*
+ * The kernel knows no mode of the root, so that it lets nobody in, until it has got one answer; and
+ * it drops an answer if a change is told meanwhile. So the first one comes before the root is
+ * watched, and is asked for again.
+ */
+static bool is_first_of_root(struct server *srv, uint64_t id)
+{
+	return id == NODE_ROOT && !atomic_exchange(&srv->root_told, true);
+}
+
 /* Returns 1 if the answer has to wait, see size.h, and @may_wait. */
 static int getattr(struct server *srv, uint64_t id, bool may_wait, struct stat *ret,
 		   double *ret_timeout)
@@ -72,7 +82,7 @@ static int getattr(struct server *srv, uint64_t id, bool may_wait, struct stat *
 	r = server_node(srv, id, &n);
 	if (r < 0)
 		return r;
-	if (!entry_is_followed(srv, n))
+	if (!entry_is_followed(srv, n) && !is_first_of_root(srv, id))
 		follow(srv, id);
 	r = attr_get(srv, n, ret);
 	if (r < 0)

@@ -73,6 +73,7 @@ struct server {
 	bool is_root;	       /* we may open what modes forbid; constant */
 	bool no_open;	       /* the kernel goes on when OPEN is unknown; set by INIT */
 	bool no_opendir;
+	_Atomic bool root_told; /* the kernel has got attributes of the root */
 	_Atomic uint64_t requests[REQ_KINDS];
 	_Atomic int64_t refused_sec; /* when a refusal was last logged, monotonic; 0: never */
 

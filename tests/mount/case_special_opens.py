@@ -5,13 +5,14 @@ import errno
 import mmap
 import os
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
 from children import start, statuses  # noqa: E402
 from daemontree import PLACES, shows, view  # noqa: E402
-from mounted import equal, fails, main, read_file, true, wait_for, write_file  # noqa: E402
+from mounted import View, equal, fails, main, read_file, true, wait_for, write_file  # noqa: E402
 from private import as_asked  # noqa: E402
 from routes import files  # noqa: E402
 
@@ -147,6 +148,28 @@ def a_file_just_made_is_not_taken_for_what_replaces_it():
         equal(statuses([pid]), [0], 'the one underneath')
 
 
+def the_first_look_counts_while_the_root_changes():
+    """The kernel has no mode of the root before it, and drops what it is told during a change."""
+    for _ in range(25):
+        with View({'doc/a': 'x'}, use_git=False) as v:
+            end = threading.Event()
+
+            def change(root=v.root, end=end):
+                i = 0
+                while not end.is_set():
+                    os.mkdir(f'{root}/n{i}')
+                    i += 1
+
+            changer = threading.Thread(target=change)
+            changer.start()
+            try:
+                for _ in range(20):
+                    os.stat(v.path('doc/a'))
+            finally:
+                end.set()
+                changer.join()
+
+
 def a_creator_may_write_whatever_the_mode():
     """As git, tar and install do it; slowly, through a map, and after the name is gone."""
     with view() as v:
@@ -255,6 +278,7 @@ def one_that_was_never_read_is_refused_once_it_is_replaced():
 as_asked()
 main(flags_do_what_they_say, direct_io_works, appenders_above_and_underneath_lose_nothing,
      a_name_made_underneath_meanwhile, a_file_just_made_is_not_taken_for_what_replaces_it,
+     the_first_look_counts_while_the_root_changes,
      a_creator_may_write_whatever_the_mode,
      a_mode_lost_while_open, a_mode_lost_underneath_while_open,
      a_file_replaced_while_open_is_saved_by_name,

@@ -279,9 +279,6 @@ class View:
                 f'{self.mount_argv()}: exit status {self.daemon.returncode}, expected a mount')
         try:
             os.statvfs(self.mnt)  # never cached: what a dead daemon left fails
-            # until the kernel has heard of the root's mode it lets nobody but root in, and what it
-            # hears while the root is changed underneath does not count
-            os.stat(self.mnt)
         except OSError:
             return False
         return is_mounted(self.mnt)  # not the bare directory, after that was cleared away
