@@ -194,6 +194,24 @@ static int is_empty(struct view *v, const char *path, const struct found *f)
 	return r < 0 ? r : listing_is_empty(&v->stack, &ds);
 }
 
+/*
+ * What the view hides in a directory keeps it on disk, so the directory is hidden itself. What
+ * others have just made in it does not: the mark would hide that, and all that is made there later.
+ */
+static int hide_dir(struct view *v, const char *path, const struct found *f)
+{
+	int empty = is_empty(v, path, f);
+	int r = empty > 0 ? whiteout_put(v, path) : empty;
+
+	if (empty <= 0 || r < 0)
+		return r < 0 ? r : -ENOTEMPTY;
+	empty = is_empty(v, path, f);
+	if (empty > 0)
+		return 0;
+	r = whiteout_drop(v, path);
+	return r < 0 ? r : empty < 0 ? empty : -ENOTEMPTY;
+}
+
 /* In its own layer, not scratch. A directory with names that the view hides is hidden itself. */
 static int remove_dir_in_place(struct view *v, const char *path, const struct found *f,
 			       unsigned layer)
@@ -204,7 +222,7 @@ static int remove_dir_in_place(struct view *v, const char *path, const struct fo
 	if (!r)
 		r = is_bare(&v->stack.layers[layer], path);
 	if (!r || (r < 0 && r != -EACCES)) /* what can't be read, the layer itself judges */
-		return r < 0 ? r : whiteout_put(v, path);
+		return r < 0 ? r : hide_dir(v, path, f);
 	r = remove_hide_below(v, path, true, layer, &whiteout);
 	if (!r)
 		r = unlink_in(v, layer, path, AT_REMOVEDIR);
