@@ -131,7 +131,10 @@ static int remove_object(int dir_fd, const char *name, mode_t mode)
 	return unlinkat(dir_fd, name, S_ISDIR(mode) ? AT_REMOVEDIR : 0);
 }
 
-/* Make it under its final name, which must be free. */
+/*
+ * Make it under its final name, which must be free. Returns -ESTALE, so that it is tried again, if
+ * others have taken it away at once.
+ */
 static int make_new(const struct place *p, const struct novelty *n, struct object *o, int *ret_fd)
 {
 	cleanup_fd int fd = -1;
@@ -140,9 +143,10 @@ static int make_new(const struct place *p, const struct novelty *n, struct objec
 	if (r < 0)
 		return r;
 	r = own_object(p->dir_fd, p->name, fd, n, o);
+	if (r == -ESTALE || r == -ENOENT)
+		return -ESTALE;
 	if (r < 0) {
-		if (r != -ESTALE && r != -ENOENT) /* then it is not ours any more */
-			(void)remove_object(p->dir_fd, p->name, n->mode); /* @r tells why */
+		(void)remove_object(p->dir_fd, p->name, n->mode); /* @r tells why */
 		return r;
 	}
 	*ret_fd = steal_fd(&fd);
@@ -205,16 +209,26 @@ static int make(struct view *v, const struct place *p, const struct novelty *n, 
 	return r;
 }
 
-/* What the view shows of the new directory in @dir: other layers may have a part in it. */
+/*
+ * What the view shows of the new directory in @dir: other layers may have a part in it. -ESTALE as
+ * above: the kernel would call another object at that name an error of ours.
+ */
 static int look_at_dir(struct view *v, const struct place *p, const char *dir,
 		       const struct found *parent, struct found *ret)
 {
 	cleanup_dirset struct dirset ds;
+	struct found f;
 	int r;
 
 	dirset_init(&ds);
 	r = stack_open_dir(&v->stack, dir, parent->parts | UINT64_C(1) << p->layer, &ds);
-	return r < 0 ? r : stack_child(&v->stack, &ds, p->name, ret);
+	if (!r)
+		r = stack_child(&v->stack, &ds, p->name, &f);
+	if (r == -ENOENT || (!r && !S_ISDIR(f.st.st_mode)))
+		return -ESTALE;
+	if (!r)
+		*ret = f;
+	return r;
 }
 
 static int describe(struct view *v, const struct place *p, const struct object *o,

@@ -123,7 +123,7 @@ static int make_link(struct view *v, int fd, struct found *f, const char *path, 
 	if (!r && layer)
 		r = whiteout_drop(v, path);
 	if (!r)
-		r = object_stat(dir, name, &o);
+		r = object_stat(fd, "", &o); /* by the name it may be another one by now */
 	if (r < 0)
 		return r;
 	if (layer)
