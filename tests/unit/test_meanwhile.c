@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Others who edit the checkout at every system call of a change in turn. What they have put there
+ * is seen in the view, and what a change says that it has made is of the kind that was asked for.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "tree.h"
+#include "viewfix.h"
+
+#define TEST(t) cmocka_unit_test_setup_teardown(t, viewfix_setup, viewfix_teardown)
+
+enum { OTHER_KIND = 40, SKIPPED = 99 };
+
+/* A change in the view, and an edit underneath: what is made is at @path. */
+struct scenario {
+	const char *name;
+	int (*change)(struct viewfix *f); /* OTHER_KIND if it has made something else */
+	const char *path;		  /* view path, below trunk the same */
+	const char *text;		  /* what the edit puts there; NULL: a directory */
+	bool takes_place;		  /* the edit takes the name from what is there */
+};
+
+static int rmdir_dir(struct viewfix *f)
+{
+	return vf_rmdir(f, "src/d");
+}
+
+static int rename_over_dir(struct viewfix *f)
+{
+	return vf_rename(f, "src/e", "src/d", 0);
+}
+
+/* A new object of @type, and whether it is one. */
+static int make(struct viewfix *f, mode_t type)
+{
+	struct found dir = vf_look(f, "src");
+	struct cred who = { .uid = geteuid(), .gid = getegid() };
+	struct found made;
+	int fd = -1;
+	int r;
+
+	if (type == S_IFDIR)
+		r = change_mkdir(f->v, "src", &dir, "n", 0755, &who, &made);
+	else if (type == S_IFLNK)
+		r = change_symlink(f->v, "src", &dir, "n", "text", &who, &made);
+	else if (type == S_IFREG)
+		r = change_create(f->v, "src", &dir, "n", 0644, &who, &made, &fd);
+	else
+		r = change_mknod(f->v, "src", &dir, "n", type | 0644, 0, &who, &made);
+	if (fd >= 0)
+		close(fd);
+	if (r < 0)
+		return r;
+	return (made.st.st_mode & S_IFMT) == type && (made.obj.st.st_mode & S_IFMT) == type
+		       ? 0
+		       : OTHER_KIND;
+}
+
+static int make_dir(struct viewfix *f)
+{
+	return make(f, S_IFDIR);
+}
+
+static int make_symlink(struct viewfix *f)
+{
+	return make(f, S_IFLNK);
+}
+
+static int make_file(struct viewfix *f)
+{
+	return make(f, S_IFREG);
+}
+
+static int make_fifo(struct viewfix *f)
+{
+	return make(f, S_IFIFO);
+}
+
+static int make_link(struct viewfix *f)
+{
+	struct found dir = vf_look(f, "src");
+	struct found from = vf_look(f, "src/f");
+	struct found was = from;
+	struct found made;
+	int r = change_link(f->v, "src/f", &from, "src", &dir, "n", &made);
+
+	if (r < 0)
+		return r;
+	return object_same(&made.obj, &was.obj) && object_same(&from.obj, &was.obj) ? 0
+										    : OTHER_KIND;
+}
+
+static const struct scenario scenarios[] = {
+	{ "rmdir", rmdir_dir, "src/d/new", "new", false },
+	{ "rename over a directory", rename_over_dir, "src/d/new", "new", false },
+	{ "mkdir", make_dir, "src/n", "new", true },
+	{ "symlink", make_symlink, "src/n", "new", true },
+	{ "create", make_file, "src/n", NULL, true },
+	{ "mknod", make_fifo, "src/n", NULL, true },
+	{ "link", make_link, "src/n", "new", true },
+};
+
+/* The edit underneath. Where its directory is not there, or no name to take, nothing is done. */
+static bool edit(struct viewfix *f, const struct scenario *s)
+{
+	char path[128];
+	struct stat st;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", f->trunk, s->path);
+	if (s->takes_place && lstat(path, &st) < 0)
+		return false;
+	if (s->takes_place && (S_ISDIR(st.st_mode) ? rmdir(path) : unlink(path)) < 0)
+		return false;
+	if (!s->text)
+		return mkdir(path, 0755) == 0;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return false;
+	assert_int_equal(write(fd, s->text, strlen(s->text)), (ssize_t)strlen(s->text));
+	close(fd);
+	return true;
+}
+
+/* In the child: wait to be traced, then do it. */
+static _Noreturn void child(struct viewfix *f, const struct scenario *s)
+{
+	int r;
+
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
+		_exit(SKIPPED);
+	(void)raise(SIGSTOP);
+	r = s->change(f);
+	_exit(r < 0 ? 1 : r);
+}
+
+/*
+ * Do the change with the edit before its @call'th system call, or the first one after that at which
+ * it can be done. *@call becomes that one. Returns the change's exit status, -1 without an edit.
+ */
+static int run(struct viewfix *f, const struct scenario *s, unsigned *call)
+{
+	bool edited = false;
+	unsigned stops = 0;
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid)
+		child(f, s);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFSTOPPED(status))
+		assert_int_equal(ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_EXITKILL), 0);
+	while (WIFSTOPPED(status)) {
+		/* stops come before and after each call */
+		if (!edited && stops % 2 == 0 && stops / 2 >= *call) {
+			edited = edit(f, s);
+			*call = stops / 2;
+		}
+		stops++;
+		assert_int_equal(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+	}
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == SKIPPED)
+		skip();
+	return edited ? WEXITSTATUS(status) : -1;
+}
+
+static void check(struct viewfix *f, const struct scenario *s, unsigned call, int status)
+{
+	char what[128];
+	char path[128];
+	char disk[64];
+
+	(void)snprintf(what, sizeof(what), "%s, edit before call %u", s->name, call);
+	if (status == OTHER_KIND)
+		fail_msg("%s: it says that it has made what others have", what);
+	(void)snprintf(path, sizeof(path), "trunk/%s", s->path);
+	if (!tree_exists(f->tmp, path)) /* the change came after the edit */
+		return;
+	if (!s->text) {
+		check_int(what, S_ISDIR(vf_look(f, s->path).st.st_mode), true);
+		return;
+	}
+	(void)snprintf(disk, sizeof(disk), "%s", vf_on_disk(f, path));
+	check_str(what, vf_text(f, s->path), disk);
+}
+
+static void fresh(void **state, struct viewfix **ret)
+{
+	assert_int_equal(viewfix_setup(state), 0);
+	*ret = *state;
+	tree_make((*ret)->tmp, "trunk/src/f=f", "trunk/src/d/", "trunk/src/e/", NULL);
+	vf_open(*ret, "b");
+}
+
+static void what_others_put_there_is_seen(void **state)
+{
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		unsigned n = 0;
+		int status = 0;
+
+		for (unsigned call = 0; status >= 0; call++, n++) {
+			struct viewfix *f;
+
+			assert_int_equal(viewfix_teardown(state), 0);
+			fresh(state, &f);
+			status = run(f, &scenarios[i], &call);
+			if (status >= 0)
+				check(f, &scenarios[i], call, status);
+		}
+		assert_true(n > 1); /* there was an edit */
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_others_put_there_is_seen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
