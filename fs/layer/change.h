@@ -59,24 +59,33 @@ int change_tmpfile(struct view *v, const char *dir, const struct found *parent, 
 int change_link_nameless(struct view *v, int fd, const struct found *f, const char *dir,
 			 const struct found *parent, const char *name, struct found *ret);
 
-/** change_unlink - remove a non-directory: in place, and hidden if a lower layer would show one */
-int change_unlink(struct view *v, const char *path, const struct found *f);
+/**
+ * change_unlink - remove a non-directory: in place, and hidden if a lower layer would show one
+ * @in: as in struct change_name
+ */
+int change_unlink(struct view *v, const char *path, const struct found *f, const struct dirset *in);
 
 /** change_rmdir - remove a directory; -ENOTEMPTY exactly if the view shows a name in it */
 int change_rmdir(struct view *v, const char *path, const struct found *f);
 
+/* One of the two names of a rename. */
+struct change_name {
+	const char *path;
+	const struct found *f;	 /* what is there, or NULL */
+	const struct dirset *in; /* the directory that it is in, if the caller has it open and would
+				  * hear of any part that it gets; or NULL */
+};
+
 /**
  * change_rename - rename anything to anywhere in the view
- * @from_f: what is at @from
- * @to_f:   what is at @to, or NULL
  * @to_parent: the directory @to is in
  * @flags:  0, RENAME_NOREPLACE or RENAME_EXCHANGE
  *
  * Returns 0; -EEXIST, -ENOTEMPTY, -EISDIR, -ENOTDIR as rename(2) does. On failure nothing has
  * changed; an exchange is in exchange.h.
  */
-int change_rename(struct view *v, const char *from, const struct found *from_f, const char *to,
-		  const struct found *to_f, const struct found *to_parent, unsigned flags);
+int change_rename(struct view *v, const struct change_name *from, const struct change_name *to,
+		  const struct found *to_parent, unsigned flags);
 
 /* Which attributes change_attrs() sets. */
 enum {

@@ -32,6 +32,24 @@ int copyup(struct view *v, const char *path, struct found *f, unsigned to, off_t
  */
 int copyup_parents(struct view *v, const char *path, unsigned to, const char **ret_name);
 
+/* The directory of a layer that a name is in. */
+struct parent_dir {
+	int fd;		  /* O_PATH, or -1 */
+	bool borrowed;	  /* it belongs to the dirset that it was found in */
+	const char *name; /* points into the path */
+};
+
+/**
+ * copyup_open_parent - as copyup_parents(), but what is open already is borrowed
+ * @in:  the directory that @path is in, opened, or NULL; must outlive @ret
+ * @ret: release with parent_dir_close()
+ */
+int copyup_open_parent(struct view *v, const struct dirset *in, const char *path, unsigned to,
+		       struct parent_dir *ret);
+void parent_dir_close(struct parent_dir *p);
+
+#define cleanup_parent_dir CLEANUP(parent_dir_close)
+
 /** copyup_tree - copy the visible tree at directory @path of the view to @name in @dir_fd; for a
  * rename that must copy. @to: the layer that it is for (marks are set if it is scratch) */
 int copyup_tree(struct view *v, const char *path, const struct found *f, unsigned to, int dir_fd,

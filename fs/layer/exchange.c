@@ -107,7 +107,7 @@ static int settle(struct view *v, struct end *e)
 {
 	int r = e->edit.in_place ? 0 : copyup(v, e->path, &e->f, e->edit.layer, -1);
 
-	return !r && e->edit.layer ? remove_check(v, e->path, &e->f) : r;
+	return !r && e->edit.layer ? remove_check(v, NULL, e->path, &e->f) : r;
 }
 
 static int exchange_at_once(struct view *v, struct end *a, struct end *b)

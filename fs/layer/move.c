@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "layer/base.h"
 #include "layer/copyup.h"
 #include "layer/made.h"
@@ -21,41 +23,48 @@
 
 /* Both ends in one layer, or in two of one file system. */
 struct ends {
-	int from_dir;
-	int to_dir;
-	const char *from;
-	const char *to;
+	struct parent_dir from;
+	struct parent_dir to;
 };
+
+#define ENDS_INIT                                         \
+	{                                                 \
+		.from = { .fd = -1 }, .to = { .fd = -1 } \
+	}
 
 static void ends_clear(struct ends *e)
 {
-	if (e->from_dir >= 0)
-		close(e->from_dir);
-	if (e->to_dir >= 0)
-		close(e->to_dir);
+	parent_dir_close(&e->from);
+	parent_dir_close(&e->to);
 }
 
 #define cleanup_ends CLEANUP(ends_clear)
+
+static bool in_one_dir(const struct move *m)
+{
+	size_t len = path_parent_len(m->from);
+
+	return path_parent_len(m->to) == len && !memcmp(m->from, m->to, len);
+}
 
 static int ends_open(const struct move *m, unsigned from, unsigned to, struct ends *ret)
 {
 	struct stat a;
 	struct stat b;
+	int r = copyup_open_parent(m->v, m->from_in, m->from, from, &ret->from);
 
-	ret->from_dir = copyup_parents(m->v, m->from, from, &ret->from);
-	if (ret->from_dir < 0)
-		return ret->from_dir;
-	ret->to_dir = copyup_parents(m->v, m->to, to, &ret->to);
-	if (ret->to_dir < 0)
-		return ret->to_dir;
-	if (fstat(ret->from_dir, &a) < 0 || fstat(ret->to_dir, &b) < 0)
+	if (!r)
+		r = copyup_open_parent(m->v, m->to_in, m->to, to, &ret->to);
+	if (r < 0 || (from == to && in_one_dir(m)))
+		return r;
+	if (fstat(ret->from.fd, &a) < 0 || fstat(ret->to.fd, &b) < 0)
 		return -errno;
 	return a.st_dev == b.st_dev ? 0 : -EXDEV;
 }
 
 static int rename_ends(const struct ends *e, unsigned flags)
 {
-	return renameat2(e->from_dir, e->from, e->to_dir, e->to, flags) < 0 ? -errno : 0;
+	return renameat2(e->from.fd, e->from.name, e->to.fd, e->to.name, flags) < 0 ? -errno : 0;
 }
 
 /* Where no RENAME_NOREPLACE is known, a look must do. */
@@ -66,21 +75,17 @@ static int rename_to_free(const struct ends *e)
 
 	if (r != -EINVAL && r != -ENOSYS)
 		return r;
-	if (!fstatat(e->to_dir, e->to, &st, AT_SYMLINK_NOFOLLOW))
+	if (!fstatat(e->to.fd, e->to.name, &st, AT_SYMLINK_NOFOLLOW))
 		return -EEXIST;
 	return rename_ends(e, 0);
 }
 
 /* In scratch, the new name's slot may hold a directory that the view does not show. */
-static int clear_scratch_slot(const struct move *m)
+static int clear_scratch_slot(const struct move *m, const struct parent_dir *to)
 {
 	struct object o;
-	const char *name;
-	cleanup_fd int dir = copyup_parents(m->v, m->to, 0, &name);
 
-	if (dir < 0)
-		return dir;
-	if (object_stat(dir, name, &o) < 0 || !S_ISDIR(o.st.st_mode))
+	if (object_stat(to->fd, to->name, &o) < 0 || !S_ISDIR(o.st.st_mode))
 		return 0;
 	return whiteout_take_dir(m->v, m->to);
 }
@@ -88,7 +93,7 @@ static int clear_scratch_slot(const struct move *m)
 /* Rename in scratch with a whiteout left behind; nothing is seen at the new name before. */
 static int rename_leaving_whiteout(const struct move *m, const struct ends *e)
 {
-	bool was = whiteout_is(e->to_dir, e->to);
+	bool was = whiteout_is(e->to.fd, e->to.name);
 	int r = was ? 0 : whiteout_put(m->v, m->to);
 
 	if (r < 0)
@@ -115,17 +120,17 @@ struct marks {
 /* What a directory needs before it can have another name in scratch. */
 static int prepare_dir(const struct move *m, const struct ends *e, struct marks *ret)
 {
-	cleanup_fd int fd = openat(e->from_dir, e->from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_fd int fd = openat(e->from.fd, e->from.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	bool opaque;
 	bool implied;
-	int below = stack_has_below(&m->v->stack, m->to, 0);
+	int below = stack_has_below_in(&m->v->stack, m->to_in, m->to, 0);
 	int r = 0;
 
 	if (fd < 0)
 		return -errno;
 	if (below < 0)
 		return below;
-	mark_read_dir(e->from_dir, e->from, &opaque, &implied);
+	mark_read_dir(e->from.fd, e->from.name, &opaque, &implied);
 	if (!opaque && below) {
 		r = mark_set(fd, MARK_OPAQUE);
 		ret->opaque_set = !r;
@@ -140,7 +145,7 @@ static int prepare_dir(const struct move *m, const struct ends *e, struct marks 
 /* The rename failed: the directory is as it was. */
 static void restore_marks(const struct ends *e, const struct marks *changed)
 {
-	cleanup_fd int fd = openat(e->from_dir, e->from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_fd int fd = openat(e->from.fd, e->from.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
 	/* the caller tells what failed */
 	if (fd >= 0 && changed->opaque_set)
@@ -155,7 +160,7 @@ static int rename_dir_over_whiteout(const struct move *m, const struct ends *e)
 	int r = rename_ends(e, RENAME_EXCHANGE);
 
 	if (r == -EINVAL || r == -ENOSYS) {
-		if (unlinkat(e->to_dir, e->to, 0) < 0)
+		if (unlinkat(e->to.fd, e->to.name, 0) < 0)
 			return -errno;
 		return rename_ends(e, 0);
 	}
@@ -164,14 +169,14 @@ static int rename_dir_over_whiteout(const struct move *m, const struct ends *e)
 
 static int rename_in_scratch(const struct move *m, const struct ends *e)
 {
-	int below = stack_has_below(&m->v->stack, m->from, 0);
+	int below = stack_has_below_in(&m->v->stack, m->from_in, m->from, 0);
 	int r;
 
 	if (below < 0)
 		return below;
 	if (below && !m->to_f)
 		return rename_leaving_whiteout(m, e);
-	if (m->is_dir && whiteout_is(e->to_dir, e->to))
+	if (m->is_dir && whiteout_is(e->to.fd, e->to.name))
 		return rename_dir_over_whiteout(m, e);
 	r = rename_ends(e, 0);
 	return r < 0 || !below ? r : whiteout_put(m->v, m->from);
@@ -179,17 +184,17 @@ static int rename_in_scratch(const struct move *m, const struct ends *e)
 
 static int move_in_scratch(const struct move *m)
 {
-	cleanup_ends struct ends e = { .from_dir = -1, .to_dir = -1 };
+	cleanup_ends struct ends e = ENDS_INIT;
 	struct marks changed = { 0 };
-	int r = clear_scratch_slot(m);
+	int r = ends_open(m, 0, 0, &e);
 
 	if (!r)
-		r = ends_open(m, 0, 0, &e);
+		r = clear_scratch_slot(m, &e.to);
 	if (!r && m->is_dir)
 		r = prepare_dir(m, &e, &changed);
 	if (!r)
 		r = rename_in_scratch(m, &e);
-	if (r < 0 && e.from_dir >= 0 && (changed.opaque_set || changed.implied_removed))
+	if (r < 0 && e.from.fd >= 0 && (changed.opaque_set || changed.implied_removed))
 		restore_marks(&e, &changed);
 	return r;
 }
@@ -198,13 +203,13 @@ static int move_in_scratch(const struct move *m)
 static int hide_before(const struct move *m, unsigned layer, bool *ret_after)
 {
 	bool whiteout;
-	int r = stack_has_below(&m->v->stack, m->from, layer);
+	int r = stack_has_below_in(&m->v->stack, m->from_in, m->from, layer);
 
 	*ret_after = false;
 	if (r <= 0)
 		return r;
 	if (m->v->stack.hides[layer])
-		return remove_hide_below(m->v, m->from, m->is_dir, layer, &whiteout);
+		return remove_hide_below(m->v, m->from_in, m->from, m->is_dir, layer, &whiteout);
 	*ret_after = true;
 	return 0;
 }
@@ -220,7 +225,7 @@ static int record_base(const struct move *m)
 /* The number that scratch kept for a file is no matter of other layers. */
 static void drop_kept_ino(const struct ends *e)
 {
-	cleanup_fd int fd = openat(e->to_dir, e->to, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_fd int fd = openat(e->to.fd, e->to.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd >= 0)
 		(void)mark_remove(fd, MARK_INO); /* nobody reads it there */
@@ -229,7 +234,7 @@ static void drop_kept_ino(const struct ends *e)
 /* Rename from layer @from into @m->dest, which is not scratch; whiteouts above it go first. */
 static int rename_in_layers(const struct move *m, unsigned from)
 {
-	cleanup_ends struct ends e = { .from_dir = -1, .to_dir = -1 };
+	cleanup_ends struct ends e = ENDS_INIT;
 	int r = ends_open(m, from, m->dest, &e);
 
 	if (!r)
@@ -250,26 +255,26 @@ static int rename_in_layers(const struct move *m, unsigned from)
 /* Scratch's part of a directory follows the one that has just been renamed in its own layer. */
 static int follow_in_scratch(const struct move *m)
 {
-	cleanup_ends struct ends e = { .from_dir = -1, .to_dir = -1 };
-	int r = clear_scratch_slot(m);
+	cleanup_ends struct ends e = ENDS_INIT;
+	int r = ends_open(m, 0, 0, &e);
 
 	if (!r)
-		r = ends_open(m, 0, 0, &e);
+		r = clear_scratch_slot(m, &e.to);
 	return r < 0 ? r : rename_ends(&e, 0);
 }
 
 static void rename_back(const struct move *m, unsigned layer)
 {
-	cleanup_ends struct ends e = { .from_dir = -1, .to_dir = -1 };
+	cleanup_ends struct ends e = ENDS_INIT;
 
 	if (!m->to_f && !ends_open(m, layer, m->dest, &e))
-		(void)renameat2(e.to_dir, e.to, e.from_dir, e.from, RENAME_NOREPLACE);
+		(void)renameat2(e.to.fd, e.to.name, e.from.fd, e.from.name, RENAME_NOREPLACE);
 }
 
 /* From scratch into another layer of the same file system: the old name may need a whiteout. */
 static int move_out_of_scratch(const struct move *m)
 {
-	int below = stack_has_below(&m->v->stack, m->from, 0);
+	int below = stack_has_below_in(&m->v->stack, m->from_in, m->from, 0);
 	int r = below < 0 ? below : rename_in_layers(m, 0);
 
 	return r < 0 || !below ? r : whiteout_put(m->v, m->from);
@@ -278,19 +283,21 @@ static int move_out_of_scratch(const struct move *m)
 /* From another layer into scratch, of the same file system. */
 static int move_into_scratch(const struct move *m)
 {
-	cleanup_ends struct ends e = { .from_dir = -1, .to_dir = -1 };
+	cleanup_ends struct ends e = ENDS_INIT;
 	unsigned layer = m->remove.layer;
 	bool whiteout;
 	bool after = false;
-	int r = clear_scratch_slot(m);
+	int r = ends_open(m, layer, 0, &e);
 
 	if (!r)
-		r = ends_open(m, layer, 0, &e);
+		r = clear_scratch_slot(m, &e.to);
 	if (!r)
 		r = hide_before(m, layer, &after);
 	if (!r)
 		r = rename_ends(&e, 0);
-	return r < 0 || !after ? r : remove_hide_below(m->v, m->from, m->is_dir, layer, &whiteout);
+	if (!r && after)
+		r = remove_hide_below(m->v, m->from_in, m->from, m->is_dir, layer, &whiteout);
+	return r;
 }
 
 static int move_between_layers(const struct move *m)
@@ -307,7 +314,7 @@ static int move_between_layers(const struct move *m)
 	if (m->is_dir && m->from_f->parts & 1)
 		r = follow_in_scratch(m);
 	if (!r && after)
-		r = remove_hide_below(m->v, m->from, m->is_dir, layer, &whiteout);
+		r = remove_hide_below(m->v, m->from_in, m->from, m->is_dir, layer, &whiteout);
 	if (r < 0)
 		rename_back(m, layer);
 	return r;
@@ -358,9 +365,9 @@ int move_do(const struct move *m)
 	int r = m->v->work ? 0 : -EROFS;
 
 	if (!r && m->remove.in_place && m->remove.layer)
-		r = remove_check(m->v, m->from, m->from_f);
+		r = remove_check(m->v, m->from_in, m->from, m->from_f);
 	if (!r && m->to_f && m->dest)
-		r = remove_check(m->v, m->to, m->to_f);
+		r = remove_check(m->v, m->to_in, m->to, m->to_f);
 	if (r < 0)
 		return r;
 	r = m->remove.in_place && !m->from_f->via_link ? move_in_place(m) : -EXDEV;

@@ -13,9 +13,11 @@ struct move {
 	const char *from;
 	const struct found *from_f;
 	const char *to;
-	const struct found *to_f; /* what @to shows, or NULL; never a directory */
-	struct route remove;	  /* of the old name; for ROUTE_REMOVE */
-	unsigned dest;		  /* layer that takes the new name */
+	const struct found *to_f;     /* what @to shows, or NULL; never a directory */
+	const struct dirset *from_in; /* the directory that @from is in, opened, or NULL */
+	const struct dirset *to_in;
+	struct route remove; /* of the old name; for ROUTE_REMOVE */
+	unsigned dest;	     /* layer that takes the new name */
 	bool is_dir;
 };
 

@@ -91,7 +91,7 @@ static int mark_copy(const struct move *m, const struct interim *i)
 
 	if (!m->is_dir || m->dest)
 		return 0;
-	r = stack_has_below(&m->v->stack, m->to, 0);
+	r = stack_has_below_in(&m->v->stack, m->to_in, m->to, 0);
 	if (r <= 0)
 		return r;
 	fd = openat(i->dir_fd, i->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -182,7 +182,7 @@ static int begin_removal(const struct move *m, const struct copied_list *list, b
 
 	if (!m->remove.in_place)
 		return remove_hide(m->v, m->from, true, layer);
-	r = remove_hide_below(m->v, m->from, true, layer, ret_whiteout);
+	r = remove_hide_below(m->v, m->from_in, m->from, true, layer, ret_whiteout);
 	if (!r)
 		purge(m, list, layer);
 	return r;
@@ -227,7 +227,7 @@ static int remove_old(const struct move *m, const struct copied_list *list, bool
 		if (!is_as_copied(&now.obj, &list->v[0]))
 			return -EBUSY; /* written to since it was copied */
 	}
-	return remove_file(m->v, m->from, m->from_f, &m->remove);
+	return remove_file(m->v, m->from_in, m->from, m->from_f, &m->remove);
 }
 
 static int check_removable(struct view *v, const char *path, const struct found *f);

@@ -63,6 +63,8 @@ static int make_dir(struct view *v, unsigned to, const char *path, const char *f
 		r = copyobj_attrs(from, &f.st, fd);
 	if (!r)
 		r = interim_publish_new(&i, dir_fd, name);
+	if (!to)
+		atomic_fetch_add(&v->implied, 1);
 	if (!r && keep)
 		copyobj_set_times(dir_fd, &before);
 	return r == -EEXIST ? 0 : r; /* another thread was first */
@@ -151,4 +153,33 @@ int copyup_parents(struct view *v, const char *path, unsigned to, const char **r
 	name = path_base(path);
 	*ret_name = !strcmp(name, path_base(lpath.buf)) ? name : path_base(l->dir);
 	return fd;
+}
+
+/* A map's or graft's own root is known by another name in its layer. */
+static bool has_same_names(const struct layer *l)
+{
+	return l->kind == LAYER_SCRATCH || l->kind == LAYER_OVERLAY || l->kind == LAYER_TRUNK;
+}
+
+int copyup_open_parent(struct view *v, const struct dirset *in, const char *path, unsigned to,
+		       struct parent_dir *ret)
+{
+	if (v->work && in && in->fd[to] >= 0 && has_same_names(&v->stack.layers[to])) {
+		*ret = (struct parent_dir){
+			.fd = in->fd[to],
+			.borrowed = true,
+			.name = path_base(path),
+		};
+		return 0;
+	}
+	ret->borrowed = false;
+	ret->fd = copyup_parents(v, path, to, &ret->name);
+	return ret->fd < 0 ? ret->fd : 0;
+}
+
+void parent_dir_close(struct parent_dir *p)
+{
+	if (p->fd >= 0 && !p->borrowed)
+		close(p->fd);
+	p->fd = -1;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "layer/change.h"
 #include "layer/copyup.h"
 #include "layer/listing.h"
@@ -55,11 +56,11 @@ int remove_hide(struct view *v, const char *path, bool is_dir, unsigned spec)
 	return add_line(v, path, rel, is_dir, spec);
 }
 
-int remove_hide_below(struct view *v, const char *path, bool is_dir, unsigned layer,
-		      bool *ret_whiteout)
+int remove_hide_below(struct view *v, const struct dirset *in, const char *path, bool is_dir,
+		      unsigned layer, bool *ret_whiteout)
 {
 	int spec;
-	int r = stack_has_below(&v->stack, path, layer);
+	int r = stack_has_below_in(&v->stack, in, path, layer);
 
 	*ret_whiteout = false;
 	if (r <= 0)
@@ -82,26 +83,48 @@ void remove_undo_hide(struct view *v, const char *path, unsigned layer, const st
 		(void)hide_drop(v->stack.hides[layer], rel, false);
 }
 
-/* Has no layer above the owner anything at @path, and the owner still the same object? */
-static bool is_plainly_there(const struct stack *st, const char *path, const struct found *f)
+/* Could layer @i have anything at @path? */
+static bool may_have(const struct stack *st, const struct dirset *in, unsigned i, const char *path)
+{
+	struct object o;
+
+	if (!in)
+		return stack_layer_may_have(st, i, path) != 0;
+	if (!(in->parts & UINT64_C(1) << i))
+		return false;
+	return in->fd[i] < 0 || object_stat(in->fd[i], path_base(path), &o) != -ENOENT;
+}
+
+static int stat_in(const struct stack *st, const struct dirset *in, unsigned i, const char *path,
+		   struct object *ret)
 {
 	cleanup_fd int fd = -1;
+
+	if (in && in->fd[i] >= 0)
+		return object_stat(in->fd[i], path_base(path), ret);
+	fd = layer_open(&st->layers[i], path, O_PATH, 0);
+	return fd < 0 ? fd : object_stat(fd, "", ret);
+}
+
+/* Has no layer above the owner anything at @path, and the owner still the same object? */
+static bool is_plainly_there(const struct stack *st, const struct dirset *in, const char *path,
+			     const struct found *f)
+{
 	struct object o;
 
 	for (unsigned i = 0; i < f->layer; i++)
-		if (stack_layer_may_have(st, i, path) != 0)
+		if (may_have(st, in, i, path))
 			return false;
-	fd = layer_open(&st->layers[f->layer], path, O_PATH, 0);
-	return fd >= 0 && object_stat(fd, "", &o) == 0 && object_same(&o, &f->obj);
+	return stat_in(st, in, f->layer, path, &o) == 0 && object_same(&o, &f->obj);
 }
 
-int remove_check(struct view *v, const char *path, const struct found *f)
+int remove_check(struct view *v, const struct dirset *in, const char *path, const struct found *f)
 {
 	struct found now;
 	int r;
 
 	if (!f->parts && !f->via_link && f->layer < v->stack.n &&
-	    is_plainly_there(&v->stack, path, f))
+	    is_plainly_there(&v->stack, in, path, f))
 		return 0;
 	r = stack_lookup(&v->stack, path, &now);
 	if (r == -ENOENT || r == -ENOTDIR)
@@ -111,21 +134,23 @@ int remove_check(struct view *v, const char *path, const struct found *f)
 	return now.layer == f->layer && object_same(&now.obj, &f->obj) ? 0 : -ESTALE;
 }
 
-static int unlink_in(struct view *v, unsigned layer, const char *path, int flags)
+static int unlink_in(struct view *v, const struct dirset *in, unsigned layer, const char *path,
+		     int flags)
 {
-	const char *name;
-	cleanup_fd int dir = copyup_parents(v, path, layer, &name);
+	cleanup_parent_dir struct parent_dir dir = { .fd = -1 };
+	int r = copyup_open_parent(v, in, path, layer, &dir);
 
-	if (dir < 0)
-		return dir;
-	if (unlinkat(dir, name, flags) < 0)
+	if (r < 0)
+		return r;
+	if (unlinkat(dir.fd, dir.name, flags) < 0)
 		return -errno;
 	if (flags & AT_REMOVEDIR)
 		view_changed(v);
 	return 0;
 }
 
-int remove_file(struct view *v, const char *path, const struct found *f, const struct route *route)
+int remove_file(struct view *v, const struct dirset *in, const char *path, const struct found *f,
+		const struct route *route)
 {
 	bool whiteout = false;
 	int r;
@@ -134,17 +159,17 @@ int remove_file(struct view *v, const char *path, const struct found *f, const s
 		return route->layer ? remove_hide(v, path, false, route->layer)
 				    : whiteout_put(v, path);
 	if (!route->layer) {
-		r = stack_has_below(&v->stack, path, 0);
+		r = stack_has_below_in(&v->stack, in, path, 0);
 		if (r)
 			return r < 0 ? r : whiteout_put(v, path);
-		return unlink_in(v, 0, path, 0);
+		return unlink_in(v, in, 0, path, 0);
 	}
-	r = remove_check(v, path, f);
+	r = remove_check(v, in, path, f);
 	if (!r)
-		r = remove_hide_below(v, path, false, route->layer, &whiteout);
+		r = remove_hide_below(v, in, path, false, route->layer, &whiteout);
 	if (r < 0)
 		return r;
-	r = unlink_in(v, route->layer, path, 0);
+	r = unlink_in(v, in, route->layer, path, 0);
 	if (!r)
 		made_gone(&v->stack, path, &f->obj);
 	if (r < 0 && whiteout)
@@ -152,7 +177,7 @@ int remove_file(struct view *v, const char *path, const struct found *f, const s
 	return r;
 }
 
-int change_unlink(struct view *v, const char *path, const struct found *f)
+int change_unlink(struct view *v, const char *path, const struct found *f, const struct dirset *in)
 {
 	struct route route;
 	int r;
@@ -162,7 +187,7 @@ int change_unlink(struct view *v, const char *path, const struct found *f)
 	r = route_existing(v, path, f, ROUTE_REMOVE, &route);
 	if (r < 0)
 		return r;
-	return v->work ? remove_file(v, path, f, &route) : -EROFS;
+	return v->work ? remove_file(v, in, path, f, &route) : -EROFS;
 }
 
 /* Is the directory empty on disk, hidden names included? 1, 0 or a negative errno. */
@@ -217,15 +242,15 @@ static int remove_dir_in_place(struct view *v, const char *path, const struct fo
 			       unsigned layer)
 {
 	bool whiteout = false;
-	int r = remove_check(v, path, f);
+	int r = remove_check(v, NULL, path, f);
 
 	if (!r)
 		r = is_bare(&v->stack.layers[layer], path);
 	if (!r || (r < 0 && r != -EACCES)) /* what can't be read, the layer itself judges */
 		return r < 0 ? r : hide_dir(v, path, f);
-	r = remove_hide_below(v, path, true, layer, &whiteout);
+	r = remove_hide_below(v, NULL, path, true, layer, &whiteout);
 	if (!r)
-		r = unlink_in(v, layer, path, AT_REMOVEDIR);
+		r = unlink_in(v, NULL, layer, path, AT_REMOVEDIR);
 	if (!r)
 		made_gone(&v->stack, path, &f->obj);
 	if (r == -ENOTEMPTY || r == -EEXIST) {

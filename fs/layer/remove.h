@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking names away: what removal and renaming share. */
+/*
+ * Taking names away: what removal and renaming share. @in: the directory that the name is in,
+ * opened, or NULL.
+ */
 #ifndef SPECFS_LAYER_REMOVE_H
 #define SPECFS_LAYER_REMOVE_H
 
@@ -15,8 +18,8 @@ int remove_hide(struct view *v, const char *path, bool is_dir, unsigned spec);
  *
  * Nothing happens where nothing would show.
  */
-int remove_hide_below(struct view *v, const char *path, bool is_dir, unsigned layer,
-		      bool *ret_whiteout);
+int remove_hide_below(struct view *v, const struct dirset *in, const char *path, bool is_dir,
+		      unsigned layer, bool *ret_whiteout);
 
 /**
  * remove_undo_hide - an object has appeared at @path of layer @layer
@@ -26,10 +29,11 @@ int remove_hide_below(struct view *v, const char *path, bool is_dir, unsigned la
 void remove_undo_hide(struct view *v, const char *path, unsigned layer, const struct object *o);
 
 /** remove_check - is @f still what the view shows at @path? 0 or -ESTALE */
-int remove_check(struct view *v, const char *path, const struct found *f);
+int remove_check(struct view *v, const struct dirset *in, const char *path, const struct found *f);
 
 /** remove_file - remove the non-directory @f along @route, which is for ROUTE_REMOVE */
-int remove_file(struct view *v, const char *path, const struct found *f, const struct route *route);
+int remove_file(struct view *v, const struct dirset *in, const char *path, const struct found *f,
+		const struct route *route);
 
 /** remove_empty_dir - the same for a directory that the view shows empty */
 int remove_empty_dir(struct view *v, const char *path, const struct found *f,

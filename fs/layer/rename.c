@@ -125,32 +125,34 @@ static int check_paths(const char *from, const char *to, const struct found *to_
 	return path_is_below(from, to) ? -ENOTEMPTY : 0;
 }
 
-int change_rename(struct view *v, const char *from, const struct found *from_f, const char *to,
-		  const struct found *to_f, const struct found *to_parent, unsigned flags)
+int change_rename(struct view *v, const struct change_name *from, const struct change_name *to,
+		  const struct found *to_parent, unsigned flags)
 {
 	struct move m = {
 		.v = v,
-		.from = from,
-		.from_f = from_f,
-		.to = to,
-		.to_f = to_f,
-		.is_dir = is_dir(from_f),
+		.from = from->path,
+		.from_f = from->f,
+		.from_in = from->in,
+		.to = to->path,
+		.to_f = to->f,
+		.to_in = to->in,
+		.is_dir = is_dir(from->f),
 	};
-	int r = check_paths(from, to, to_f, flags);
+	int r = check_paths(m.from, m.to, m.to_f, flags);
 
 	if (r < 0)
 		return r;
 	/* a mount of a directory below would stay with what is left behind */
-	if (redirect_holds(v->redirects, from) || redirect_holds(v->redirects, to))
+	if (redirect_holds(v->redirects, m.from) || redirect_holds(v->redirects, m.to))
 		return -EBUSY;
-	if (!strcmp(from, to) || (to_f && is_same(from_f, to_f)))
+	if (!strcmp(m.from, m.to) || (m.to_f && is_same(m.from_f, m.to_f)))
 		return 0;
 	if (flags == RENAME_EXCHANGE)
-		return exchange(v, from, from_f, to, to_f);
-	if (!to_f)
+		return exchange(v, m.from, m.from_f, m.to, m.to_f);
+	if (!m.to_f)
 		return move(&m, to_parent);
-	r = check_replace(v, from_f, to, to_f);
+	r = check_replace(v, m.from_f, m.to, m.to_f);
 	if (r < 0)
 		return r;
-	return m.is_dir ? move_over_dir(&m, to_f, to_parent) : move(&m, to_parent);
+	return m.is_dir ? move_over_dir(&m, m.to_f, to_parent) : move(&m, to_parent);
 }

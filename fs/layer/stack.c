@@ -507,11 +507,27 @@ static int may_be_below(const struct stack *st, const char *path, unsigned i)
 	return r;
 }
 
+int stack_has_below_in(const struct stack *st, const struct dirset *in, const char *path,
+		       unsigned above)
+{
+	struct search s = { .st = st, .path = path, .name = path_base(path) };
+	int r;
+
+	if (!in)
+		return stack_has_below(st, path, above);
+	if (above + 1 >= STACK_MAX)
+		return 0;
+	r = search_run(&s, in, UINT64_MAX << (above + 1));
+	if (r < 0 || !s.any)
+		return r < 0 ? r : candidate_places_exist(st, s.places);
+	r = is_hollow(&s);
+	return r < 0 ? r : !r;
+}
+
 int stack_has_below(const struct stack *st, const char *path, unsigned above)
 {
 	cleanup_free char *parent = strndup(path, path_parent_len(path));
 	cleanup_dirset struct dirset ds;
-	struct search s = { .st = st, .path = path, .name = path_base(path) };
 	struct found f;
 	int r;
 
@@ -528,10 +544,5 @@ int stack_has_below(const struct stack *st, const char *path, unsigned above)
 		return 0;
 	if (!r)
 		r = stack_open_dir(st, parent, f.parts, &ds);
-	if (!r)
-		r = search_run(&s, &ds, UINT64_MAX << (above + 1));
-	if (r < 0 || !s.any)
-		return r < 0 ? r : candidate_places_exist(st, s.places);
-	r = is_hollow(&s);
-	return r < 0 ? r : !r;
+	return r < 0 ? r : stack_has_below_in(st, &ds, path, above);
 }

@@ -160,6 +160,10 @@ int stack_layer_may_have(const struct stack *st, unsigned layer, const char *pat
  */
 int stack_has_below(const struct stack *st, const char *path, unsigned above);
 
+/** stack_has_below_in - the same; @in: the directory that @path is in, opened, or NULL */
+int stack_has_below_in(const struct stack *st, const struct dirset *in, const char *path,
+		       unsigned above);
+
 /**
  * stack_readlink - append a symlink's text as the view shows it
  * @path: view path of the link

@@ -214,7 +214,7 @@ static bool is_copy(const struct found *a, const struct found *b)
 static int drop_aside(const struct swap *s, const struct found *f)
 {
 	return S_ISDIR(f->st.st_mode) ? remove_empty_dir(s->v, s->aside, f, &from_aside)
-				      : remove_file(s->v, s->aside, f, &from_aside);
+				      : remove_file(s->v, NULL, s->aside, f, &from_aside);
 }
 
 /* All three names are there: the step at work had published its copy, and not more. */
@@ -230,7 +230,7 @@ static int finish_step(const struct swap *s, const struct found *aside, const st
 		return drop_aside(s, aside);
 	if (s->step != 2 || S_ISDIR(a->st.st_mode) || !is_copy(a, b))
 		return 0;
-	r = change_unlink(s->v, s->b, b);
+	r = change_unlink(s->v, s->b, b, NULL);
 	return r < 0 ? r : shift(s, s->aside, s->b);
 }
 

@@ -203,13 +203,6 @@ void op_link(fuse_req_t req, fuse_ino_t id, fuse_ino_t dir, const char *name)
 		reply_entry(srv, req, r, &e);
 }
 
-/* Scratch may have got a mark in this directory that look-ups must see. */
-static void note_mark(struct server *srv, struct node *dir)
-{
-	if (srv->view->stack.layers[0].kind == LAYER_SCRATCH)
-		table_add_part(srv->table, dir, 0);
-}
-
 /* @n: the node known by that name, busy; or NULL */
 static int unlink_held(struct place *p, const char *name, struct node *n)
 {
@@ -234,7 +227,7 @@ static int unlink_held(struct place *p, const char *name, struct node *n)
 		parked = park_begin(srv, n, kept, path, &f, ROUTE_REMOVE);
 	if (n)
 		table_changing(srv->table, n);
-	r = change_unlink(srv->view, path, &f);
+	r = change_unlink(srv->view, path, &f, place_in(p));
 	outcome = edit_outcome(kept, f.obj.st.st_nlink + parked);
 	if (!r)
 		table_removed(srv->table, p->dir, name, outcome);
@@ -247,7 +240,7 @@ static int unlink_held(struct place *p, const char *name, struct node *n)
 		table_changed(srv->table, n, NULL);
 	if (r < 0)
 		return refusal_note(srv, r, path, &f, ROUTE_REMOVE);
-	note_mark(srv, p->dir);
+	place_marked(p);
 	place_emptied(p);
 	return 0;
 }
@@ -298,7 +291,7 @@ static int remove_dir(struct server *srv, uint64_t dir, const char *name)
 	if (r < 0)
 		return path ? refusal_note(srv, r, path, &f, ROUTE_REMOVE) : r;
 	table_removed(srv->table, p.dir, name, ORPHAN_OWN);
-	note_mark(srv, p.dir);
+	place_marked(&p);
 	place_emptied(&p);
 	return 0;
 }

@@ -226,20 +226,13 @@ static bool is_plain_move(const struct found *was, const struct found *now)
 	       !(was->parts & (was->parts - 1)) && object_same(&was->obj, &now->obj);
 }
 
-/* Scratch may have got a mark in this directory. */
-static void note_mark(struct server *srv, struct node *dir)
-{
-	if (srv->view->stack.layers[0].kind == LAYER_SCRATCH)
-		table_add_part(srv->table, dir, 0);
-}
-
 /* What lies in it now has the directory, and those above it, in its layers. */
-static void note_parts(struct server *srv, struct node *dir, const struct found *f)
+static void note_parts(const struct place *p, const struct found *f)
 {
-	place_add_part(srv, dir, f->layer);
+	place_add_part(p->srv, p->dir, f->layer);
 	for (uint64_t left = f->parts; left; left &= left - 1)
-		place_add_part(srv, dir, (unsigned)__builtin_ctzll(left));
-	note_mark(srv, dir);
+		place_add_part(p->srv, p->dir, (unsigned)__builtin_ctzll(left));
+	place_marked(p);
 }
 
 /* A node keeps its type; an object of another type is there by others' doing. */
@@ -257,11 +250,32 @@ static void drop_if_copied(struct server *srv, const struct side *s, const struc
 	handle_drop(srv->slots, s->n, HANDLE_PATH);
 }
 
+/* Nothing covers what scratch has, and of a file that it still has only the ctime is another. */
+static bool look_in_scratch(struct renaming *rn, struct found *ret)
+{
+	const struct side *a = &rn->from;
+	const struct side *b = &rn->to;
+	int fd = b->place.parts.fd[a->f.layer];
+	struct object o;
+
+	if (rn->srv->view->stack.layers[a->f.layer].kind != LAYER_SCRATCH || fd < 0 ||
+	    S_ISDIR(a->f.obj.st.st_mode) || object_stat(fd, b->name, &o) < 0 ||
+	    !object_same(&o, &a->f.obj))
+		return false;
+	*ret = a->f;
+	ret->obj = o;
+	ret->st = o.st;
+	ret->st.st_ino = a->f.st.st_ino;
+	return true;
+}
+
 /* What the new name shows. A file that has stayed in its layer is seen in the open directory. */
 static int look_again(struct renaming *rn, struct found *ret)
 {
 	struct side *b = &rn->to;
 
+	if (look_in_scratch(rn, ret))
+		return 0;
 	if (!S_ISDIR(rn->from.f.obj.st.st_mode) && !place_child(&b->place, b->name, ret) &&
 	    ret->layer == rn->from.f.layer && object_same(&ret->obj, &rn->from.f.obj))
 		return 0;
@@ -292,8 +306,8 @@ static int follow(struct renaming *rn, const struct handle *kept)
 	if (r < 0)
 		return r;
 	drop_if_copied(srv, a, &now);
-	note_mark(srv, a->place.dir);
-	note_parts(srv, b->place.dir, &now);
+	place_marked(&a->place);
+	note_parts(&b->place, &now);
 	place_emptied(&a->place);
 	if (is_dir(a->n) && !is_plain_move(&a->f, &now))
 		rebind_below(rn);
@@ -321,8 +335,8 @@ static int follow_exchange(struct renaming *rn)
 		return r;
 	drop_if_copied(srv, a, &at_b);
 	drop_if_copied(srv, b, &at_a);
-	note_parts(srv, a->place.dir, &at_a);
-	note_parts(srv, b->place.dir, &at_b);
+	note_parts(&a->place, &at_a);
+	note_parts(&b->place, &at_b);
 	if ((is_dir(a->n) && !is_plain_move(&a->f, &at_b)) ||
 	    (is_dir(b->n) && !is_plain_move(&b->f, &at_a)))
 		rebind_below(rn);
@@ -379,6 +393,29 @@ static void set_changing(const struct renaming *rn, bool on)
 	}
 }
 
+static struct change_name name_of(const struct side *s)
+{
+	return (struct change_name){
+		.path = s->path,
+		.f = s->exists ? &s->f : NULL,
+		.in = place_in(&s->place),
+	};
+}
+
+/* @kept: holds open what is replaced, or NULL */
+static int change(struct renaming *rn, const struct handle *kept)
+{
+	struct change_name from = name_of(&rn->from);
+	struct change_name to = name_of(&rn->to);
+	int r;
+
+	set_changing(rn, true);
+	r = change_rename(rn->srv->view, &from, &to, &rn->to.place.found, rn->flags);
+	if (!r)
+		r = rn->flags & RENAME_EXCHANGE ? follow_exchange(rn) : follow(rn, kept);
+	return r;
+}
+
 /* Both nodes are busy. */
 static int rename_busy(struct renaming *rn)
 {
@@ -398,11 +435,7 @@ static int rename_busy(struct renaming *rn)
 	if (kept && rn->to.exists)
 		rn->parked = park_begin(rn->srv, rn->to.n, kept, rn->to.path, &rn->to.f,
 					ROUTE_EDIT);
-	set_changing(rn, true);
-	r = change_rename(rn->srv->view, rn->from.path, &rn->from.f, rn->to.path,
-			  rn->to.exists ? &rn->to.f : NULL, &rn->to.place.found, rn->flags);
-	if (!r)
-		r = rn->flags & RENAME_EXCHANGE ? follow_exchange(rn) : follow(rn, kept);
+	r = change(rn, kept);
 	if (kept)
 		park_end(rn->srv, rn->to.n, kept);
 	set_changing(rn, false);
@@ -417,7 +450,9 @@ static int rename_held(struct renaming *rn, uint64_t dir, uint64_t new_dir)
 	struct node *b;
 	int r = place_open_held(rn->srv, dir, &rn->from.place);
 
-	if (!r)
+	if (!r && new_dir == dir)
+		r = place_share(&rn->from.place, &rn->to.place);
+	else if (!r)
 		r = place_open_held(rn->srv, new_dir, &rn->to.place);
 	if (r < 0)
 		return r;
@@ -443,8 +478,8 @@ static void clear(struct renaming *rn)
 	free(rn->taken);
 	node_unref(rn->from.n);
 	node_unref(rn->to.n);
+	place_close(&rn->to.place); /* it may share the other one's parts */
 	place_close(&rn->from.place);
-	place_close(&rn->to.place);
 }
 
 static int rename_once(struct server *srv, uint64_t dir, const char *name, uint64_t new_dir,

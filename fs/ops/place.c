@@ -44,6 +44,7 @@ static int get_parts(struct place *p)
 	struct parts_mark m;
 	int r;
 
+	p->is_heard = keep;
 	if (keep)
 		parts_begin(srv->view, p->dir->id, p->found.parts, &m);
 	if (keep && parts_take(srv->parts, &m, &p->parts)) {
@@ -85,6 +86,7 @@ static int open_node(struct place *p)
 	if (p->dir->type != S_IFDIR)
 		return -ENOTDIR;
 	p->seq = table_seq(p->srv->table, p->dir);
+	p->implied = atomic_load(&p->srv->view->implied);
 	r = table_path(p->srv->table, p->dir, &p->path);
 	if (r < 0)
 		return r == -ESTALE ? -ENOENT : r;
@@ -106,6 +108,25 @@ int place_open_held(struct server *srv, uint64_t id, struct place *ret)
 	dirset_init(&ret->parts);
 	r = server_node(srv, id, &ret->dir);
 	return r < 0 ? r : open_node(ret);
+}
+
+int place_share(const struct place *p, struct place *ret)
+{
+	*ret = (struct place){
+		.srv = p->srv,
+		.dir = node_ref(p->dir),
+		.path = STRBUF_INIT,
+		.found = p->found,
+		.seq = p->seq,
+		.implied = p->implied,
+		.parts = p->parts,
+		.is_heard = p->is_heard,
+		.shares = true,
+		.child = STRBUF_INIT,
+	};
+	strbuf_add(&ret->path, p->path.buf, p->path.len);
+	ret->parts.path = ret->path.buf;
+	return strbuf_failed(&ret->path);
 }
 
 int place_open(struct server *srv, uint64_t id, struct place *ret)
@@ -158,6 +179,12 @@ void place_add_part(struct server *srv, struct node *dir, unsigned layer)
 	node_unref(n);
 }
 
+void place_marked(const struct place *p)
+{
+	if (atomic_load(&p->srv->view->implied) != p->implied)
+		table_add_part(p->srv->table, p->dir, 0);
+}
+
 void place_moved(struct server *srv, struct node *dir)
 {
 	if (srv->on_moved)
@@ -179,7 +206,7 @@ void place_close(struct place *p)
 		return;
 	if (p->mark.id)
 		parts_give(p->srv->parts, &p->mark, &p->parts);
-	else
+	else if (!p->shares)
 		dirset_close(&p->parts);
 	strbuf_clear(&p->path);
 	strbuf_clear(&p->child);

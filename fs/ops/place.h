@@ -17,6 +17,9 @@ struct place {
 	uint64_t seq;	    /* of dir, before anything was looked at */
 	struct dirset parts;
 	struct parts_mark mark; /* of the parts; without an id if they are not to be kept */
+	uint64_t implied;	/* of the view, from before anything was done */
+	bool is_heard;		/* of what others do in it */
+	bool shares;		/* the parts are another place's */
 	struct strbuf child; /* path of the name at hand: place_child_path() */
 	bool holds_tree;
 };
@@ -44,6 +47,15 @@ int place_open_held(struct server *srv, uint64_t id, struct place *ret);
 int place_open_parent(struct server *srv, struct node *n, struct place *ret,
 		      char ret_name[NAME_MAX + 1]);
 
+/** place_share - the same place a second time; @p must be closed after it */
+int place_share(const struct place *p, struct place *ret);
+
+/** place_in - its parts, for struct change_name; NULL where nobody tells of what others do in it */
+static inline const struct dirset *place_in(const struct place *p)
+{
+	return p->is_heard ? &p->parts : NULL;
+}
+
 /** place_close - close the parts and let go of the tree; nothing if it is not open */
 void place_close(struct place *p);
 
@@ -61,6 +73,13 @@ static inline void cleanup_place_p(struct place *p)
  * and so watched, now. The caller holds the tree.
  */
 void place_add_part(struct server *srv, struct node *dir, unsigned layer);
+
+/**
+ * place_marked - what was done may have put a mark into the open directory's part in scratch
+ *
+ * If scratch has a part of it only since, look-ups have to see it.
+ */
+void place_marked(const struct place *p);
 
 /**
  * place_moved - directory @dir, which the kernel knows, stands for other ones in the layers now

@@ -155,9 +155,12 @@ static int do_two(struct site *site, struct spot *s, const struct op *o)
 		return r;
 	if (!s->exists)
 		return -ENOENT;
-	if (o->kind == OP_RENAME)
-		return change_rename(v, s->path, &s->f, to.path, to.exists ? &to.f : NULL,
-				     &to.parent, o->flags);
+	if (o->kind == OP_RENAME) {
+		struct change_name a = { .path = s->path, .f = &s->f };
+		struct change_name b = { .path = to.path, .f = to.exists ? &to.f : NULL };
+
+		return change_rename(v, &a, &b, &to.parent, o->flags);
+	}
 	if (to.exists)
 		return -EEXIST;
 	r = change_link(v, s->path, &s->f, to.dir, &to.parent, to.name, &made);
@@ -182,7 +185,7 @@ static int view_apply(struct site *site, const struct op *o)
 		return -ENOENT;
 	switch (o->kind) {
 	case OP_UNLINK:
-		return change_unlink(v, o->path, &s.f);
+		return change_unlink(v, o->path, &s.f, NULL);
 	case OP_RMDIR:
 		return change_rmdir(v, o->path, &s.f);
 	case OP_CHMOD:

@@ -260,12 +260,30 @@ int vf_symlink(struct viewfix *f, const char *path, const char *text)
 	return r;
 }
 
+/* Open the directory that @path is in; *@ret_dir, which @ret points into, is to be freed. */
+static int open_parent(struct viewfix *f, const char *path, char **ret_dir, struct found *ret_f,
+		       struct dirset *ret)
+{
+	int r = parent_of(f, path, ret_dir, ret_f);
+
+	return r < 0 ? r : stack_open_dir(&f->v->stack, *ret_dir, ret_f->parts, ret);
+}
+
 int vf_rm(struct viewfix *f, const char *path)
 {
+	cleanup_dirset struct dirset in;
+	struct found parent;
 	struct found found;
+	char *dir = NULL;
 	int r = stack_lookup(&f->v->stack, path, &found);
 
-	return r < 0 ? r : change_unlink(f->v, path, &found);
+	dirset_init(&in);
+	if (!r)
+		r = open_parent(f, path, &dir, &parent, &in);
+	if (!r)
+		r = change_unlink(f->v, path, &found, &in);
+	free(dir);
+	return r;
 }
 
 int vf_rmdir(struct viewfix *f, const char *path)
@@ -278,19 +296,31 @@ int vf_rmdir(struct viewfix *f, const char *path)
 
 int vf_rename(struct viewfix *f, const char *from, const char *to, unsigned flags)
 {
+	cleanup_dirset struct dirset from_in;
+	cleanup_dirset struct dirset to_in;
 	struct found from_f;
 	struct found to_f;
 	struct found parent;
+	char *from_dir = NULL;
 	char *dir = NULL;
 	int there = stack_lookup(&f->v->stack, to, &to_f);
 	int r = stack_lookup(&f->v->stack, from, &from_f);
 
+	dirset_init(&from_in);
+	dirset_init(&to_in);
 	if (!r && there < 0 && there != -ENOENT)
 		r = there;
 	if (!r)
-		r = parent_of(f, to, &dir, &parent);
+		r = open_parent(f, from, &from_dir, &parent, &from_in);
 	if (!r)
-		r = change_rename(f->v, from, &from_f, to, there ? NULL : &to_f, &parent, flags);
+		r = open_parent(f, to, &dir, &parent, &to_in);
+	if (!r) {
+		struct change_name a = { .path = from, .f = &from_f, .in = &from_in };
+		struct change_name b = { .path = to, .f = there ? NULL : &to_f, .in = &to_in };
+
+		r = change_rename(f->v, &a, &b, &parent, flags);
+	}
+	free(from_dir);
 	free(dir);
 	return r;
 }
