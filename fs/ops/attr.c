@@ -49,6 +49,26 @@ static void from_memory(struct server *srv, struct node *n, const struct found *
 		ret->st_nlink = 0;
 }
 
+/*
+ * Of a directory that one layer alone has nothing but that layer's own can have changed, where it
+ * is heard if another one gets the name.
+ */
+static bool look_at_only_part(struct place *p, const char *name, const struct found *then,
+			      struct found *ret)
+{
+	unsigned i = then->layer;
+
+	if (!place_in(p) || then->generation != p->srv->view->stack.generation || then->virtual ||
+	    then->implied || then->parts != UINT64_C(1) << i || p->parts.fd[i] < 0)
+		return false;
+	*ret = *then;
+	if (object_stat(p->parts.fd[i], name, &ret->obj) < 0 || !object_same(&ret->obj, &then->obj))
+		return false;
+	ret->st = ret->obj.st;
+	ret->st.st_ino = then->st.st_ino;
+	return true;
+}
+
 /* By name, through the directory that it is in: directories, and what no layer has on disk. */
 static int from_parent(struct server *srv, struct node *n, struct stat *ret)
 {
@@ -58,11 +78,11 @@ static int from_parent(struct server *srv, struct node *n, struct stat *ret)
 	struct found then;
 	int r = place_open_parent(srv, n, &p, name);
 
-	if (!r)
+	node_found(n, &then);
+	if (!r && !look_at_only_part(&p, name, &then, &now))
 		r = place_child(&p, name, &now);
 	if (r < 0)
 		return r == -ENOENT ? -ESTALE : r;
-	node_found(n, &then);
 	if ((now.st.st_mode & S_IFMT) != n->type ||
 	    (n->type != S_IFDIR && !now.virtual && !object_same(&now.obj, &then.obj)))
 		return -ESTALE;
