@@ -105,12 +105,23 @@ static ssize_t give(const char *text, size_t len, char *buf, size_t size)
 	return (ssize_t)len;
 }
 
+/* By the descriptor itself, which takes a third of the time, if it is not an O_PATH one. */
+static ssize_t read_value(int fd, const char *name, char *buf, size_t size)
+{
+	char proc[32];
+	ssize_t len = fgetxattr(fd, name, buf, size);
+
+	if (len < 0 && errno == EBADF)
+		len = getxattr(fd_proc_path(fd, proc), name, buf, size);
+	if (len < 0)
+		return errno == ENOTSUP && is_acl(name) ? -ENODATA : -errno;
+	return len;
+}
+
 static ssize_t get(struct server *srv, uint64_t id, const char *name, char *buf, size_t size)
 {
 	cleanup_node struct node *n = NULL;
 	cleanup_grip struct grip g = { .fd = -1 };
-	char proc[32];
-	ssize_t len;
 	int r;
 
 	if (hidden_is(id))
@@ -129,10 +140,7 @@ static ssize_t get(struct server *srv, uint64_t id, const char *name, char *buf,
 	r = grasp(srv, n, &g);
 	if (r < 0)
 		return r == -EIO || r == -ESTALE ? -ENODATA : r;
-	len = getxattr(fd_proc_path(r, proc), name, buf, size);
-	if (len < 0)
-		return errno == ENOTSUP && is_acl(name) ? -ENODATA : -errno;
-	return len;
+	return read_value(r, name, buf, size);
 }
 
 static void reply_value(fuse_req_t req, const char *buf, size_t size, ssize_t len)
