@@ -26,7 +26,11 @@
 #define AT_HANDLE_FID 0x200
 #endif
 
-enum { WATCH_BUFFER = 1 << 16, WATCH_KEY_MAX = 4 + 128 };
+enum {
+	WATCH_BUFFER = 1 << 16,
+	WATCH_KEY_MAX = 4 + 128,
+	OWN_PAUSE_MSEC = 1, /* so long nobody is woken by what this process does */
+};
 
 #define FAN_WHAT                                                                                   \
 	(FAN_CREATE | FAN_DELETE | FAN_MOVED_FROM | FAN_MOVED_TO | FAN_MODIFY | FAN_ATTRIB |       \
@@ -289,6 +293,7 @@ static void *run(void *arg)
 		return NULL;
 	}
 	for (;;) {
+		uint64_t before = atomic_load(&w->events);
 		ssize_t n;
 
 		if (poll(fds, 2, -1) < 0 && errno != EINTR) {
@@ -304,6 +309,8 @@ static void *run(void *arg)
 			fan_read(w, buf, n);
 		else
 			in_read(w, buf, n);
+		if (w->is_fan && atomic_load(&w->events) == before)
+			(void)poll(&fds[1], 1, OWN_PAUSE_MSEC); /* the next round looks */
 	}
 }
 
