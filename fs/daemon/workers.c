@@ -3,6 +3,7 @@
 #include "daemon/workers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -20,6 +21,7 @@
 enum {
 	TICK_NSEC = 1000000, /* so long a request may wait for one that blocks... */
 	MOST_TICKS = 10,     /* ...or so many times longer if that has not happened lately */
+	FULL_TICKS = 3,      /* if some wait at so many looks in turn, one thread is too few */
 	SPARE_TICKS = 10,    /* with a thread to spare for so long, one fewer will do */
 	IDLE_TICKS = 20,     /* without a request for so long, nobody looks any more */
 	AWAKE_NSEC = 50000,  /* so long a thread waits for a request without sleeping... */
@@ -40,6 +42,7 @@ struct workers {
 	void (*rest)(void *arg);
 	void *arg;
 	bool one_cpu; /* whoever is waited for can't run meanwhile */
+	_Atomic bool never_blocks; /* reading does not wait, see set_blocking() */
 	pthread_t *threads;
 	unsigned n; /* of the calling thread alone */
 
@@ -49,7 +52,7 @@ struct workers {
 	_Atomic bool dozing;	  /* the calling thread wants to be told of a request */
 	sem_t told;
 
-	pthread_mutex_t lock; /* guards what follows */
+	pthread_mutex_t lock; /* guards what follows, and changes of never_blocks */
 	pthread_cond_t more;
 	unsigned standing; /* threads that wait for their turn to read */
 	bool ended;
@@ -109,18 +112,47 @@ static int64_t now_nsec(void)
 }
 
 /*
- * Wait awake, for a moment. Who asks for one thing after the other is answered without anybody
- * having to be woken.
+ * Shall reading wait? The descriptor is all threads'; who begins to wait sees to it that it does,
+ * and one that is awake meanwhile goes to sleep, too.
  */
-static bool await(struct workers *w, int64_t since)
+static void set_blocking(struct workers *w, bool on)
 {
 	int fd = fuse_session_fd(w->fuse);
+	int flags;
 
+	if (atomic_load(&w->never_blocks) == !on)
+		return;
+	pthread_mutex_lock(&w->lock);
+	flags = fcntl(fd, F_GETFL);
+	(void)fcntl(fd, F_SETFL, on ? flags & ~O_NONBLOCK : flags | O_NONBLOCK); /* can't fail */
+	atomic_store(&w->never_blocks, !on);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* Read one request. Only here a thread may be cancelled: it has nothing yet. */
+static int read_one(struct workers *w, struct fuse_buf *buf)
+{
+	int r;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	r = fuse_session_receive_buf(w->fuse, buf);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	return r;
+}
+
+/*
+ * Wait awake, for a moment. Who asks for one thing after the other is answered without anybody
+ * having to be woken. -EAGAIN if there was nothing.
+ */
+static int read_awake(struct workers *w, int64_t since, struct fuse_buf *buf)
+{
+	int r;
+
+	set_blocking(w, false);
 	do
-		if (is_waiting(fd))
-			return true;
-	while (now_nsec() - since < AWAKE_NSEC);
-	return false;
+		r = read_one(w, buf);
+	while (r == -EAGAIN && now_nsec() - since < AWAKE_NSEC);
+	return r;
 }
 
 /* Learn from how long a request let itself be waited for. */
@@ -136,17 +168,17 @@ static void learn(struct pace *p, bool awake, bool found, int64_t took)
 	}
 }
 
-/* Only here a thread may be cancelled: it has nothing yet. */
 static int receive(struct workers *w, struct pace *p, struct fuse_buf *buf)
 {
 	bool awake = p->soon && !w->one_cpu && atomic_load(&w->reading) == 1;
 	int64_t since = now_nsec();
-	bool found = awake && await(w, since);
-	int r;
+	int r = awake ? read_awake(w, since, buf) : -EAGAIN;
+	bool found = r != -EAGAIN;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
-	r = fuse_session_receive_buf(w->fuse, buf);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	if (!found) {
+		set_blocking(w, true);
+		r = read_one(w, buf);
+	}
 	learn(p, awake, found, now_nsec() - since);
 	return r;
 }
@@ -257,22 +289,26 @@ static void govern(struct workers *w)
 	struct timespec tick = { .tv_nsec = TICK_NSEC };
 	int fd = fuse_session_fd(w->fuse);
 	uint64_t seen = 0;
+	unsigned full = 0;
 	unsigned spare = 0;
 	unsigned idle = 0;
 
 	while (!has_ended(w)) {
 		uint64_t taken = atomic_load(&w->taken);
 		bool busy = !atomic_load(&w->reading);
+		bool stuck = busy && taken == seen;
 
 		idle = taken == seen && !busy ? idle + 1 : 0;
 		spare = busy ? 0 : spare + 1;
 		seen = taken;
 		if (tick.tv_nsec < (long)TICK_NSEC * MOST_TICKS)
 			tick.tv_nsec += TICK_NSEC;
-		if (busy && is_waiting(fd)) {
-			grow(w);
+		full = busy && is_waiting(fd) ? full + 1 : 0;
+		if (full)
 			tick.tv_nsec = TICK_NSEC;
-		}
+		/* one that comes while another is answered need not wait for long */
+		if ((full && stuck) || full >= FULL_TICKS)
+			grow(w);
 		if (spare >= SPARE_TICKS && atomic_load(&w->wanted) > 1) {
 			atomic_fetch_sub(&w->wanted, 1);
 			spare = 0;
