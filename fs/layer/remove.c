@@ -190,25 +190,6 @@ int change_unlink(struct view *v, const char *path, const struct found *f, const
 	return v->work ? remove_file(v, in, path, f, &route) : -EROFS;
 }
 
-/* Is the directory empty on disk, hidden names included? 1, 0 or a negative errno. */
-static int is_bare(const struct layer *l, const char *path)
-{
-	cleanup_fd int fd = layer_open(l, path, O_RDONLY | O_DIRECTORY, 0);
-	cleanup_dir DIR *d = NULL;
-	unsigned n = 0;
-
-	if (fd < 0)
-		return fd;
-	d = fdopendir(fd);
-	if (!d)
-		return -errno;
-	(void)steal_fd(&fd); /* the stream's now */
-	errno = 0;
-	while (n <= 2 && readdir(d))
-		n++;
-	return errno ? -errno : n <= 2;
-}
-
 static int is_empty(struct view *v, const char *path, const struct found *f)
 {
 	cleanup_dirset struct dirset ds;
@@ -220,21 +201,65 @@ static int is_empty(struct view *v, const char *path, const struct found *f)
 }
 
 /*
- * What the view hides in a directory keeps it on disk, so the directory is hidden itself. What
- * others have just made in it does not: the mark would hide that, and all that is made there later.
+ * Does the view hide a name that is on disk in the open directory @fd, a part of @ds? It must have
+ * been there all the time. Returns 1, 0 if it has gone, -ENOTEMPTY if it is shown, or an errno.
  */
-static int hide_dir(struct view *v, const char *path, const struct found *f)
+static int is_hidden(const struct stack *st, const struct dirset *ds, int fd, const char *name)
 {
-	int empty = is_empty(v, path, f);
-	int r = empty > 0 ? whiteout_put(v, path) : empty;
+	struct object before;
+	struct object after;
+	struct found f;
+	int r = object_stat(fd, name, &before);
 
-	if (empty <= 0 || r < 0)
-		return r < 0 ? r : -ENOTEMPTY;
-	empty = is_empty(v, path, f);
-	if (empty > 0)
+	if (!r)
+		r = stack_child(st, ds, name, &f);
+	else if (r == -ENOENT)
 		return 0;
-	r = whiteout_drop(v, path);
-	return r < 0 ? r : empty < 0 ? empty : -ENOTEMPTY;
+	if (r != -ENOENT)
+		return r < 0 ? r : -ENOTEMPTY;
+	r = object_stat(fd, name, &after);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	return object_same(&before, &after);
+}
+
+/*
+ * Does @layer's directory hold names that the view hides? What others have just made in it is no
+ * such name: a mark would hide that, and all that is made there later. Returns 1, 0 if nothing is
+ * in it, -ENOTEMPTY, or another errno.
+ */
+static int holds_hidden(const struct stack *st, const char *path, const struct found *f,
+			unsigned layer)
+{
+	cleanup_dirset struct dirset ds;
+	cleanup_dir DIR *d = NULL;
+	const struct dirent *de;
+	int hidden = 0;
+	int r;
+
+	dirset_init(&ds);
+	r = stack_open_dir(st, path, f->parts, &ds);
+	if (r < 0)
+		return r;
+	r = ds.fd[layer] < 0 ? -ENOENT : fd_reopen(ds.fd[layer], O_RDONLY | O_DIRECTORY);
+	if (r < 0)
+		return r;
+	d = fdopendir(r);
+	if (!d) {
+		close(r);
+		return -ENOMEM;
+	}
+	errno = 0;
+	while ((de = readdir(d))) {
+		if (!strcmp(de->d_name, ".") || !strcmp(de->d_name, ".."))
+			continue;
+		r = is_hidden(st, &ds, dirfd(d), de->d_name);
+		if (r < 0)
+			return r;
+		hidden |= r;
+		errno = 0;
+	}
+	return errno ? -errno : hidden;
 }
 
 /* In its own layer, not scratch. A directory with names that the view hides is hidden itself. */
@@ -245,9 +270,9 @@ static int remove_dir_in_place(struct view *v, const char *path, const struct fo
 	int r = remove_check(v, NULL, path, f);
 
 	if (!r)
-		r = is_bare(&v->stack.layers[layer], path);
-	if (!r || (r < 0 && r != -EACCES)) /* what can't be read, the layer itself judges */
-		return r < 0 ? r : hide_dir(v, path, f);
+		r = holds_hidden(&v->stack, path, f, layer);
+	if (r > 0 || (r < 0 && r != -EACCES)) /* what can't be read, the layer itself judges */
+		return r < 0 ? r : whiteout_put(v, path);
 	r = remove_hide_below(v, NULL, path, true, layer, &whiteout);
 	if (!r)
 		r = unlink_in(v, NULL, layer, path, AT_REMOVEDIR);

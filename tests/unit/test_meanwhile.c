@@ -18,7 +18,7 @@
 
 #define TEST(t) cmocka_unit_test_setup_teardown(t, viewfix_setup, viewfix_teardown)
 
-enum { OTHER_KIND = 40, SKIPPED = 99 };
+enum { MOMENT_MAX = 10, OTHER_KIND = 40, SKIPPED = 99 };
 
 /* A change in the view, and an edit underneath: what is made is at @path. */
 struct scenario {
@@ -131,6 +131,14 @@ static bool edit(struct viewfix *f, const struct scenario *s)
 	return true;
 }
 
+static void undo(struct viewfix *f, const struct scenario *s)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", f->trunk, s->path);
+	(void)unlink(path); /* the change may have moved it */
+}
+
 /* In the child: wait to be traced, then do it. */
 static _Noreturn void child(struct viewfix *f, const struct scenario *s)
 {
@@ -145,9 +153,10 @@ static _Noreturn void child(struct viewfix *f, const struct scenario *s)
 
 /*
  * Do the change with the edit before its @call'th system call, or the first one after that at which
- * it can be done. *@call becomes that one. Returns the change's exit status, -1 without an edit.
+ * it can be done; undone again @moment calls later, or never if that is 0. *@call becomes that one.
+ * Returns the change's exit status, -1 without an edit.
  */
-static int run(struct viewfix *f, const struct scenario *s, unsigned *call)
+static int run(struct viewfix *f, const struct scenario *s, unsigned moment, unsigned *call)
 {
 	bool edited = false;
 	unsigned stops = 0;
@@ -166,6 +175,8 @@ static int run(struct viewfix *f, const struct scenario *s, unsigned *call)
 			edited = edit(f, s);
 			*call = stops / 2;
 		}
+		if (edited && moment && stops == 2 * (*call + moment))
+			undo(f, s);
 		stops++;
 		assert_int_equal(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -215,7 +226,7 @@ static void what_others_put_there_is_seen(void **state)
 
 			assert_int_equal(viewfix_teardown(state), 0);
 			fresh(state, &f);
-			status = run(f, &scenarios[i], &call);
+			status = run(f, &scenarios[i], 0, &call);
 			if (status >= 0)
 				check(f, &scenarios[i], call, status);
 		}
@@ -223,10 +234,41 @@ static void what_others_put_there_is_seen(void **state)
 	}
 }
 
+/* The directory is still there on disk: what is made in it from now on is seen. */
+static void check_later(struct viewfix *f, const struct scenario *s, unsigned call, unsigned moment)
+{
+	char what[128];
+
+	if (!tree_exists(f->tmp, "trunk/src/d"))
+		return;
+	(void)snprintf(what, sizeof(what), "%s, edit before call %u, undone %u later", s->name,
+		       call, moment);
+	tree_make(f->tmp, "trunk/src/d/later=later", NULL);
+	check_str(what, vf_text(f, "src/d/later"), "later");
+}
+
+static void what_was_there_for_a_moment_hides_nothing(void **state)
+{
+	for (unsigned moment = 1; moment <= MOMENT_MAX; moment++) {
+		int status = 0;
+
+		for (unsigned call = 0; status >= 0; call++) {
+			struct viewfix *f;
+
+			assert_int_equal(viewfix_teardown(state), 0);
+			fresh(state, &f);
+			status = run(f, &scenarios[0], moment, &call);
+			if (status >= 0)
+				check_later(f, &scenarios[0], call, moment);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_others_put_there_is_seen),
+		TEST(what_was_there_for_a_moment_hides_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
