@@ -86,7 +86,7 @@ void tree_make(const char *root, ...)
 	va_end(ap);
 }
 
-char *tree_read(const char *root, const char *path)
+char *tree_content(const char *root, const char *path)
 {
 	char *full = join(root, path);
 	FILE *f = fopen(full, "r");

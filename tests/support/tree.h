@@ -17,8 +17,8 @@ char *tree_tmp(void);
  */
 void tree_make(const char *root, ...) __attribute__((sentinel));
 
-/** tree_read - content of @root/@path; the caller frees */
-char *tree_read(const char *root, const char *path);
+/** tree_content - content of @root/@path; the caller frees */
+char *tree_content(const char *root, const char *path);
 
 /** tree_exists - is there anything at @root/@path (a dangling symlink counts)? */
 bool tree_exists(const char *root, const char *path);

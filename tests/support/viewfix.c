@@ -189,7 +189,7 @@ const char *vf_on_disk(struct viewfix *f, const char *path)
 
 	if (!tree_exists(f->tmp, path))
 		return "-";
-	text = tree_read(f->tmp, path);
+	text = tree_content(f->tmp, path);
 	(void)snprintf(f->text, sizeof(f->text), "%s", text);
 	free(text);
 	return f->text;

@@ -164,7 +164,7 @@ static void replaces_a_file_at_once(void **state)
 
 	assert_int_equal(fchmodat(f->fd, "plain", 0640, 0), 0);
 	assert_int_equal(fd_replace_file(f->fd, "plain", ".tmp", 0600, "new", 3), 0);
-	text = tree_read(f->root, "plain");
+	text = tree_content(f->root, "plain");
 	assert_string_equal(text, "new");
 	free(text);
 	assert_int_equal(fstatat(f->fd, "plain", &st, 0), 0);
@@ -180,7 +180,7 @@ static void replaces_a_file_at_once(void **state)
 	assert_false(tree_exists(f->root, ".tmp"));
 	tree_make(f->root, ".tmp=taken", NULL);
 	assert_int_equal(fd_replace_file(f->fd, "plain", ".tmp", 0600, "x", 1), -EEXIST);
-	text = tree_read(f->root, ".tmp");
+	text = tree_content(f->root, ".tmp");
 	assert_string_equal(text, "taken");
 	free(text);
 }

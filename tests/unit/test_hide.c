@@ -87,7 +87,7 @@ static void added_lines_hide_exactly_that_name(void **state)
 	}
 	assert_true(hide_covers(f->hide, "old", false));
 	assert_false(hide_covers(f->hide, "we1ird1x", false));
-	f->text = tree_read(f->tmp, "sp/.specfs-hide");
+	f->text = tree_content(f->tmp, "sp/.specfs-hide");
 	assert_non_null(strstr(f->text, "old\n/a\n"));
 	assert_null(strstr(f->text, "/a\n/a"));
 }

@@ -180,7 +180,7 @@ static void examples_of_the_manual_load(void **state)
 	size_t n = 0;
 
 	assert_non_null(source);
-	manual = tree_read(source, "fs/man/specfs.ini.5");
+	manual = tree_content(source, "fs/man/specfs.ini.5");
 	for (char *p = strstr(manual, begin); p; p = strstr(p, begin)) {
 		struct diag d = DIAG_INIT;
 		struct profile *profile = NULL;
