@@ -12,6 +12,7 @@
 #include "base/hashset.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "node/table.h"
 
 /* What has a way of its own to it beside the layers' directories: the profile's file. */
 enum { WAY_PROFILE = STACK_MAX, WAYS };
@@ -187,17 +188,13 @@ static void follow_part(struct follow *f, struct node *dir, struct bundle *b, un
 	}
 }
 
-void follow_dir(struct follow *f, struct node *dir, const struct dirset *parts)
+/* The parts are those of the node now; the lock is held. */
+static void follow_parts(struct follow *f, struct node *dir, const struct dirset *parts)
 {
 	const struct stack *st = &f->view->stack;
-	uint64_t missing =
-		parts->parts & ~atomic_load_explicit(&dir->watched, memory_order_acquire);
+	uint64_t missing = parts->parts & ~atomic_load(&dir->watched);
 	struct bundle *b;
 
-	if (!missing)
-		return;
-	pthread_mutex_lock(&f->lock);
-	missing = parts->parts & ~atomic_load(&dir->watched);
 	b = bundle_get(&f->by_node, dir->id);
 	for (uint64_t left = b ? missing : 0; left; left &= left - 1) {
 		int i = __builtin_ctzll(left);
@@ -209,7 +206,21 @@ void follow_dir(struct follow *f, struct node *dir, const struct dirset *parts)
 		refuse(f, dir, parts->path, -ENOMEM);
 	bundle_drop_if_empty(&f->by_node, b);
 	atomic_fetch_or_explicit(&dir->watched, missing, memory_order_release);
+}
+
+int follow_dir(struct follow *f, struct node *dir, const struct dirset *parts, uint64_t seq)
+{
+	uint64_t watched = atomic_load_explicit(&dir->watched, memory_order_acquire);
+	bool late;
+
+	if (!(parts->parts & ~watched))
+		return 0;
+	pthread_mutex_lock(&f->lock);
+	late = table_seq(dir->table, dir) != seq;
+	if (!late)
+		follow_parts(f, dir, parts);
 	pthread_mutex_unlock(&f->lock);
+	return late ? -EAGAIN : 0;
 }
 
 /* Forget all links of a node; the lock is held. */
@@ -229,6 +240,7 @@ static void drop_node(struct follow *f, uint64_t id)
 void follow_again(struct follow *f, struct node *dir)
 {
 	pthread_mutex_lock(&f->lock);
+	table_turned(dir->table, dir);
 	drop_node(f, dir->id);
 	atomic_store(&dir->watched, 0);
 	pthread_mutex_unlock(&f->lock);

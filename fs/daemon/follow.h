@@ -22,12 +22,18 @@ void follow_free(struct follow *f);
 
 /**
  * follow_dir - see to it that all parts of a directory are watched
+ * @seq: table_seq() from before they were opened
  *
- * Costs nothing if they are. Where a watch can't be had the node is marked `unwatched`.
+ * Costs nothing if they are. Where a watch can't be had the node is marked `unwatched`. Returns 0,
+ * or -EAGAIN if by now they may be other directories than it stands for: open them again.
  */
-void follow_dir(struct follow *f, struct node *dir, const struct dirset *parts);
+int follow_dir(struct follow *f, struct node *dir, const struct dirset *parts, uint64_t seq);
 
-/** follow_again - the parts may be other directories than before: forget what is watched for it */
+/**
+ * follow_again - the parts may be other directories than before: forget what is watched for it
+ *
+ * Whoever has opened them before, and is still at work, comes too late with what is in them.
+ */
 void follow_again(struct follow *f, struct node *dir);
 
 /** follow_gone - the node is freed */

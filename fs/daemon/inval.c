@@ -350,9 +350,9 @@ static void *pages_run(void *arg)
 	return NULL;
 }
 
-static void on_dir(void *arg, struct node *dir, const struct dirset *parts)
+static int on_dir(void *arg, struct node *dir, const struct dirset *parts, uint64_t seq)
 {
-	follow_dir(inval_follow(arg), dir, parts);
+	return follow_dir(inval_follow(arg), dir, parts, seq);
 }
 
 static void on_gone(void *arg, struct node *dir)

@@ -222,6 +222,7 @@ static void refresh_dir(const struct refresh *r, struct node *dir)
 	cleanup_strv struct strv names = STRV_INIT;
 
 	follow_again(r->follow, dir);
+	inval_barrier(r->inval, dir->id); /* requests in what it was before */
 	/* a directory that can't be read: what is known of it */
 	(void)refresh_names(r, dir->id, &names);
 	strv_sort(&names);

@@ -459,6 +459,13 @@ uint64_t table_seq(struct table *t, struct node *dir)
 	return seq;
 }
 
+void table_turned(struct table *t, struct node *dir)
+{
+	pthread_mutex_lock(&t->lock);
+	dir->seq++;
+	pthread_mutex_unlock(&t->lock);
+}
+
 struct node *table_child(struct table *t, const struct node *dir, const char *text)
 {
 	struct name *nm;

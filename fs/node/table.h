@@ -90,6 +90,10 @@ int table_place(struct table *t, const struct node *n, struct strbuf *ret_path,
 /** table_seq - read before looking at the layers, for table_enter() and table_absent() */
 uint64_t table_seq(struct table *t, struct node *dir);
 
+/** table_turned - the directory may be another one in the layers: what was looked at before in it
+ * comes too late */
+void table_turned(struct table *t, struct node *dir);
+
 /** table_child - the node known under a name, referenced, or NULL */
 struct node *table_child(struct table *t, const struct node *dir, const char *text);
 

@@ -8,6 +8,9 @@
 #include "base/fd.h"
 #include "base/path.h"
 
+/* Each further one means that others have put another directory there. */
+enum { MAX_TRIES = 1000 };
+
 void tree_read(struct server *srv)
 {
 	pthread_rwlock_rdlock(&srv->tree);
@@ -78,13 +81,11 @@ static int settle(struct place *p)
 	return r;
 }
 
-/* @p->dir is set: fill in the rest. */
-static int open_node(struct place *p)
+/* -EAGAIN: what was opened is another directory by now. */
+static int open_once(struct place *p)
 {
 	int r;
 
-	if (p->dir->type != S_IFDIR)
-		return -ENOTDIR;
 	p->seq = table_seq(p->srv->table, p->dir);
 	p->implied = atomic_load(&p->srv->view->implied);
 	r = table_path(p->srv->table, p->dir, &p->path);
@@ -96,8 +97,25 @@ static int open_node(struct place *p)
 	if (!r)
 		r = get_parts(p);
 	if (!r && p->srv->on_dir)
-		p->srv->on_dir(p->srv->watch_arg, p->dir, &p->parts);
+		r = p->srv->on_dir(p->srv->watch_arg, p->dir, &p->parts, p->seq);
 	return r;
+}
+
+/* @p->dir is set: fill in the rest. */
+static int open_node(struct place *p)
+{
+	if (p->dir->type != S_IFDIR)
+		return -ENOTDIR;
+	for (int i = 0; i < MAX_TRIES; i++) {
+		int r = open_once(p);
+
+		if (r != -EAGAIN)
+			return r;
+		p->mark.id = 0;
+		dirset_close(&p->parts);
+		strbuf_clear(&p->path);
+	}
+	return -EIO;
 }
 
 int place_open_held(struct server *srv, uint64_t id, struct place *ret)

@@ -93,8 +93,9 @@ struct server {
 	void (*await_wanted)(void *arg, uint64_t dir, const char *name, pid_t who);
 	atomic_uint n_mounting; /* how many are: without any, nobody waits */
 
-	/* a directory is about to be read: watch it first; may be NULL */
-	void (*on_dir)(void *arg, struct node *dir, const struct dirset *parts);
+	/* a directory is about to be read: watch it first; -EAGAIN: by now it may be another one
+	 * than at @seq, before it was opened; may be NULL */
+	int (*on_dir)(void *arg, struct node *dir, const struct dirset *parts, uint64_t seq);
 	/* a directory stands for other ones in the layers now: watch none of the old */
 	void (*on_moved)(void *arg, struct node *dir);
 	/* a directory may have gone with the last name in it */
