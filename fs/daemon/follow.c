@@ -223,6 +223,20 @@ int follow_dir(struct follow *f, struct node *dir, const struct dirset *parts, u
 	return late ? -EAGAIN : 0;
 }
 
+bool follow_is_right(struct follow *f, const struct node *dir, const struct dirset *parts)
+{
+	const struct bundle *b;
+	bool right = true;
+
+	pthread_mutex_lock(&f->lock);
+	b = bundle_find(&f->by_node, dir->id);
+	for (const struct link *l = b ? b->first : NULL; l && right; l = l->next_of_owner)
+		right = parts->fd[l->layer] >= 0 &&
+			watch_is(f->watch, l->watch_id, parts->fd[l->layer]);
+	pthread_mutex_unlock(&f->lock);
+	return right;
+}
+
 /* Forget all links of a node; the lock is held. */
 static void drop_node(struct follow *f, uint64_t id)
 {

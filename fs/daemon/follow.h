@@ -29,6 +29,9 @@ void follow_free(struct follow *f);
  */
 int follow_dir(struct follow *f, struct node *dir, const struct dirset *parts, uint64_t seq);
 
+/** follow_is_right - are they, where they are watched for it, the directories that are watched? */
+bool follow_is_right(struct follow *f, const struct node *dir, const struct dirset *parts);
+
 /**
  * follow_again - the parts may be other directories than before: forget what is watched for it
  *

@@ -355,6 +355,11 @@ static int on_dir(void *arg, struct node *dir, const struct dirset *parts, uint6
 	return follow_dir(inval_follow(arg), dir, parts, seq);
 }
 
+static bool is_followed(void *arg, const struct node *dir, const struct dirset *parts)
+{
+	return follow_is_right(inval_follow(arg), dir, parts);
+}
+
 static void on_gone(void *arg, struct node *dir)
 {
 	follow_gone(inval_follow(arg), dir);
@@ -403,6 +408,7 @@ int inval_new(struct server *srv, struct fuse_session *fuse, struct inval **ret)
 		i->sync_fd = srv->view->work->fd;
 	table_on_gone(srv->table, on_gone, i);
 	srv->on_dir = on_dir;
+	srv->is_followed = is_followed;
 	srv->on_loose = on_loose;
 	own_attach(srv, i);
 	*ret = i;
@@ -525,6 +531,7 @@ void inval_free(struct inval *i)
 		own_detach(i->srv);
 		table_on_gone(i->srv->table, NULL, NULL);
 		i->srv->on_dir = NULL;
+		i->srv->is_followed = NULL;
 		i->srv->stale_data = NULL;
 		i->srv->attr_later = NULL;
 		i->srv->read_later = NULL;

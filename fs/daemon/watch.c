@@ -515,6 +515,16 @@ void watch_remove(struct watch *w, uint64_t id, int dir_fd)
 	pthread_mutex_unlock(&w->lock);
 }
 
+bool watch_is(struct watch *w, uint64_t id, int dir_fd)
+{
+	uint64_t now;
+
+	if (watch_add(w, dir_fd, false, &now) < 0)
+		return false;
+	watch_remove(w, now, dir_fd);
+	return now == id;
+}
+
 void watch_stats(struct watch *w, struct watch_stats *ret)
 {
 	pthread_mutex_lock(&w->lock);

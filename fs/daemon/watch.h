@@ -83,6 +83,9 @@ void watch_with_own(struct watch *w, uint64_t id);
  */
 void watch_remove(struct watch *w, uint64_t id, int dir_fd);
 
+/** watch_is - is the open directory the one that is watched by that number? */
+bool watch_is(struct watch *w, uint64_t id, int dir_fd);
+
 /** watch_stats - counters */
 void watch_stats(struct watch *w, struct watch_stats *ret);
 

@@ -219,6 +219,25 @@ static void rebind_below(struct renaming *rn)
 	table_recount(rn->srv->table);
 }
 
+/*
+ * Others may have put another directory in the place of one that has moved now, and we have yet to
+ * hear of that: it will be of the name that it had. So nothing of it is as it was known.
+ */
+static void settle(struct renaming *rn)
+{
+	struct node *tops[] = { rn->from.n, rn->flags & RENAME_EXCHANGE ? rn->to.n : NULL };
+	bool right = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(tops); i++)
+		right = right && (!is_dir(tops[i]) || place_is_followed(rn->srv, tops[i]));
+	for (size_t i = 0; !right && i < ARRAY_SIZE(tops); i++)
+		if (is_dir(tops[i]))
+			place_moved(rn->srv, tops[i]);
+	for (size_t i = 0; !right && i < rn->n_below; i++)
+		if (is_dir(rn->below[i]))
+			place_moved(rn->srv, rn->below[i]);
+}
+
 /* Can what lies below the directory have got into other layers? */
 static bool is_plain_move(const struct found *was, const struct found *now)
 {
@@ -311,6 +330,8 @@ static int follow(struct renaming *rn, const struct handle *kept)
 	place_emptied(&a->place);
 	if (is_dir(a->n) && !is_plain_move(&a->f, &now))
 		rebind_below(rn);
+	else
+		settle(rn);
 	return 0;
 }
 
@@ -340,6 +361,8 @@ static int follow_exchange(struct renaming *rn)
 	if ((is_dir(a->n) && !is_plain_move(&a->f, &at_b)) ||
 	    (is_dir(b->n) && !is_plain_move(&b->f, &at_a)))
 		rebind_below(rn);
+	else
+		settle(rn);
 	return 0;
 }
 

@@ -212,6 +212,14 @@ void place_moved(struct server *srv, struct node *dir)
 		srv->stale_data(srv->watch_arg, dir->id);
 }
 
+bool place_is_followed(struct server *srv, const struct node *dir)
+{
+	cleanup_place struct place p = PLACE_INIT;
+
+	return !srv->is_followed || place_open_held(srv, dir->id, &p) < 0 ||
+	       srv->is_followed(srv->watch_arg, dir, &p.parts);
+}
+
 void place_emptied(const struct place *p)
 {
 	if (p->found.implied && p->srv->on_emptied)

@@ -89,6 +89,14 @@ void place_marked(const struct place *p);
  */
 void place_moved(struct server *srv, struct node *dir);
 
+/**
+ * place_is_followed - is directory @dir, which was moved, watched as what it is?
+ *
+ * It may be another one than the kernel was told of, if others have put it there and we have not
+ * heard of that yet. The caller holds the tree.
+ */
+bool place_is_followed(struct server *srv, const struct node *dir);
+
 /** place_emptied - a name in the open directory went: it may have been there only for that one */
 void place_emptied(const struct place *p);
 

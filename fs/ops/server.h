@@ -96,6 +96,8 @@ struct server {
 	/* a directory is about to be read: watch it first; -EAGAIN: by now it may be another one
 	 * than at @seq, before it was opened; may be NULL */
 	int (*on_dir)(void *arg, struct node *dir, const struct dirset *parts, uint64_t seq);
+	/* is it watched as the directories that it is, and not as others? */
+	bool (*is_followed)(void *arg, const struct node *dir, const struct dirset *parts);
 	/* a directory stands for other ones in the layers now: watch none of the old */
 	void (*on_moved)(void *arg, struct node *dir);
 	/* a directory may have gone with the last name in it */
@@ -110,7 +112,7 @@ struct server {
 			   off_t end);
 	/* nobody will tell of changes of this file; must not block; may be NULL */
 	void (*on_loose)(void *arg, uint64_t id);
-	void *watch_arg;        /* of the seven above */
+	void *watch_arg;        /* of the eight above */
 	void *arg;
 };
 

@@ -195,12 +195,28 @@ static void what_was_seen_in_the_old_one_comes_too_late(void **state)
 	place_close(&p);
 }
 
+static void another_directory_than_the_watched_one_is_known(void **state)
+{
+	struct fix *f = *state;
+	struct place p = PLACE_INIT;
+
+	assert_int_equal(place_open(f->srv, f->dir->id, &p), 0);
+	assert_true(follow_is_right(f->follow, f->dir, &p.parts));
+	place_close(&p);
+	swap(f);
+	view_changed(f->srv->view); /* what is kept open is the old one */
+	assert_int_equal(place_open(f->srv, f->dir->id, &p), 0);
+	assert_false(follow_is_right(f->follow, f->dir, &p.parts));
+	place_close(&p);
+}
+
 int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_directory_that_was_replaced_while_it_was_opened_is_opened_again),
 		TEST(what_was_seen_in_the_old_one_comes_too_late),
+		TEST(another_directory_than_the_watched_one_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
