@@ -388,7 +388,7 @@ void handle_drop_all(struct slots *s, struct node *n)
 
 /*
  * Detach handles for writing that nobody has used for a while; returns msec until the next may
- * go.
+ * go. They are in the order of their last use.
  */
 static uint64_t collect_aged(struct slots *s, struct handle **closing)
 {
@@ -401,9 +401,8 @@ static uint64_t collect_aged(struct slots *s, struct handle **closing)
 		if (h->kind != HANDLE_WRITE || h->users)
 			continue;
 		if (now - h->used_msec < WRITE_AGE_MSEC) {
-			if (WRITE_AGE_MSEC - (now - h->used_msec) < next)
-				next = WRITE_AGE_MSEC - (now - h->used_msec);
-			continue;
+			next = WRITE_AGE_MSEC - (now - h->used_msec);
+			break;
 		}
 		if (!is_reopenable(h)) {
 			set_pinned(s, h, true);
