@@ -17,6 +17,7 @@
 #include "layer/copyup.h"
 #include "layer/listing.h"
 #include "layer/made.h"
+#include "layer/mark.h"
 #include "layer/whiteout.h"
 
 /* Add the line. One for a directory hides directories only: a file below takes another one. */
@@ -262,6 +263,39 @@ static int holds_hidden(const struct stack *st, const char *path, const struct f
 	return errno ? -errno : hidden;
 }
 
+/*
+ * Let nothing of the lower layers show at directory @path, or take that back. Scratch's own part of
+ * it stays, with the whiteouts in it.
+ */
+static int cover(struct view *v, const char *path, const struct found *f, bool on)
+{
+	cleanup_fd int fd = -1;
+
+	if (!(f->parts & 1))
+		return on ? whiteout_put(v, path) : whiteout_drop(v, path);
+	fd = layer_open_dir(&v->stack.layers[0], path);
+	if (fd < 0)
+		return fd;
+	return on ? mark_set(fd, MARK_OPAQUE) : mark_remove(fd, MARK_OPAQUE);
+}
+
+/* Hide a directory that holds hidden names, unless others have just made one that is not. */
+static int hide_dir(struct view *v, const char *path, const struct found *f, unsigned layer)
+{
+	int r = cover(v, path, f, true);
+	int shown;
+
+	if (r < 0)
+		return r;
+	r = holds_hidden(&v->stack, path, f, layer);
+	if (r > 0)
+		return whiteout_put(v, path);
+	shown = cover(v, path, f, false);
+	if (shown < 0)
+		return shown;
+	return r < 0 ? r : -ESTALE; /* nothing is in it any more: once again */
+}
+
 /* In its own layer, not scratch. A directory with names that the view hides is hidden itself. */
 static int remove_dir_in_place(struct view *v, const char *path, const struct found *f,
 			       unsigned layer)
@@ -272,7 +306,7 @@ static int remove_dir_in_place(struct view *v, const char *path, const struct fo
 	if (!r)
 		r = holds_hidden(&v->stack, path, f, layer);
 	if (r > 0 || (r < 0 && r != -EACCES)) /* what can't be read, the layer itself judges */
-		return r < 0 ? r : whiteout_put(v, path);
+		return r < 0 ? r : hide_dir(v, path, f, layer);
 	r = remove_hide_below(v, NULL, path, true, layer, &whiteout);
 	if (!r)
 		r = unlink_in(v, NULL, layer, path, AT_REMOVEDIR);

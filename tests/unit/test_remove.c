@@ -155,6 +155,29 @@ static void scratch_part_of_a_directory_goes_with_it(void **state)
 	assert_string_equal(vf_names(f, "src/d"), "");
 }
 
+/* What was removed in scratch only is still on disk, and no name that others have just made. */
+static void directory_goes_with_the_whiteouts_in_it(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp, "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
+		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\n"
+		  "[write]\n*.o = scratch\n@any = owner\n",
+		  "trunk/spec/b/lib/", "trunk/src/d/x.o=x", "trunk/src/d/e/y.o=y", NULL);
+	vf_open(f, "b");
+	assert_int_equal(vf_rm(f, "src/d/x.o"), 0);
+	assert_int_equal(vf_rm(f, "src/d/e/y.o"), 0);
+	assert_int_equal(vf_rmdir(f, "src/d/e"), 0);
+	assert_int_equal(vf_rmdir(f, "src/d"), 0);
+	assert_string_equal(vf_names(f, "src"), "");
+	vf_remount(f);
+	assert_string_equal(vf_names(f, "src"), "");
+	assert_string_equal(vf_on_disk(f, "trunk/src/d/x.o"), "x");
+	assert_int_equal(vf_mkdir(f, "src/d"), 0);
+	assert_string_equal(vf_names(f, "src/d"), "");
+	assert_true(vf_is_clean(f));
+}
+
 static void whole_graft_can_be_removed_and_the_backend_stays(void **state)
 {
 	struct viewfix *f = *state;
@@ -312,6 +335,7 @@ int main(void)
 		TEST(directory_goes_only_when_the_view_is_empty),
 		TEST(directory_made_and_removed_leaves_no_mark),
 		TEST(scratch_part_of_a_directory_goes_with_it),
+		TEST(directory_goes_with_the_whiteouts_in_it),
 		TEST(whole_graft_can_be_removed_and_the_backend_stays),
 		TEST(changed_meanwhile_is_not_removed),
 		TEST(failed_mark_leaves_the_file),
