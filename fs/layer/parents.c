@@ -63,8 +63,6 @@ static int make_dir(struct view *v, unsigned to, const char *path, const char *f
 		r = copyobj_attrs(from, &f.st, fd);
 	if (!r)
 		r = interim_publish_new(&i, dir_fd, name);
-	if (!to)
-		atomic_fetch_add(&v->implied, 1);
 	if (!r && keep)
 		copyobj_set_times(dir_fd, &before);
 	return r == -EEXIST ? 0 : r; /* another thread was first */

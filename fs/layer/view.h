@@ -52,7 +52,7 @@ struct view {
 	unsigned n_recovered; /* left-over interim objects of an earlier daemon,
 					 * removed */
 	_Atomic uint64_t changes; /* see view_changes() */
-	_Atomic uint64_t implied; /* directories made in scratch for what is below them */
+	_Atomic uint64_t marks;	  /* whiteouts put so far */
 };
 
 /**

@@ -29,7 +29,7 @@ static int make(const struct interim *i)
 	return mark_set(fd, MARK_WHITEOUT);
 }
 
-int whiteout_put(struct view *v, const char *path)
+static int put(struct view *v, const char *path)
 {
 	const char *name;
 	cleanup_fd int parent = copyup_parents(v, path, 0, &name);
@@ -44,6 +44,15 @@ int whiteout_put(struct view *v, const char *path)
 	if (!r)
 		r = make(&i);
 	return r < 0 ? r : interim_publish_over(&i, parent, name);
+}
+
+int whiteout_put(struct view *v, const char *path)
+{
+	int r = put(v, path);
+
+	if (!r)
+		atomic_fetch_add(&v->marks, 1);
+	return r;
 }
 
 /* Scratch's own directory of @path's parent; -ENOENT if it has none. */

@@ -87,7 +87,7 @@ static int open_once(struct place *p)
 	int r;
 
 	p->seq = table_seq(p->srv->table, p->dir);
-	p->implied = atomic_load(&p->srv->view->implied);
+	p->marks = atomic_load(&p->srv->view->marks);
 	r = table_path(p->srv->table, p->dir, &p->path);
 	if (r < 0)
 		return r == -ESTALE ? -ENOENT : r;
@@ -136,7 +136,7 @@ int place_share(const struct place *p, struct place *ret)
 		.path = STRBUF_INIT,
 		.found = p->found,
 		.seq = p->seq,
-		.implied = p->implied,
+		.marks = p->marks,
 		.parts = p->parts,
 		.is_heard = p->is_heard,
 		.shares = true,
@@ -199,7 +199,7 @@ void place_add_part(struct server *srv, struct node *dir, unsigned layer)
 
 void place_marked(const struct place *p)
 {
-	if (atomic_load(&p->srv->view->implied) != p->implied)
+	if (atomic_load(&p->srv->view->marks) != p->marks)
 		table_add_part(p->srv->table, p->dir, 0);
 }
 

@@ -17,7 +17,7 @@ struct place {
 	uint64_t seq;	    /* of dir, before anything was looked at */
 	struct dirset parts;
 	struct parts_mark mark; /* of the parts; without an id if they are not to be kept */
-	uint64_t implied;	/* of the view, from before anything was done */
+	uint64_t marks;		/* of the view, from before anything was done */
 	bool is_heard;		/* of what others do in it */
 	bool shares;		/* the parts are another place's */
 	struct strbuf child; /* path of the name at hand: place_child_path() */
@@ -77,7 +77,7 @@ void place_add_part(struct server *srv, struct node *dir, unsigned layer);
 /**
  * place_marked - what was done may have put a mark into the open directory's part in scratch
  *
- * If scratch has a part of it only since, look-ups have to see it.
+ * Look-ups have to see it, also if they did not know so far that scratch has a part.
  */
 void place_marked(const struct place *p);
 
