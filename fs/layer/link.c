@@ -153,7 +153,7 @@ int change_link_nameless(struct view *v, int fd, const struct found *f, const ch
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
 	struct found made = *f;
-	struct route add;
+	struct route add = { 0 };
 	int r = route_name(v, dir, parent, name, &path, &add);
 
 	if (!r)
@@ -171,8 +171,8 @@ int change_link(struct view *v, const char *from, struct found *from_f, const ch
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
 	cleanup_fd int fd = -1;
-	struct route edit;
-	struct route add;
+	struct route edit = { 0 };
+	struct route add = { 0 };
 	int r;
 
 	if (S_ISDIR(from_f->obj.st.st_mode))
