@@ -49,9 +49,10 @@ int stack_open_file(const struct stack *st, const char *path, const struct found
 }
 
 /* Read a link's own text. */
-static int read_text(const struct layer *l, const char *path, struct strbuf *ret)
+static int read_text(const struct stack *st, const char *path, const struct found *f,
+		     struct strbuf *ret)
 {
-	cleanup_fd int fd = layer_open(l, path, O_PATH, 0);
+	cleanup_fd int fd = stack_open_file(st, path, f, O_PATH);
 	char text[PATH_MAX];
 	ssize_t n;
 
@@ -59,7 +60,7 @@ static int read_text(const struct layer *l, const char *path, struct strbuf *ret
 		return fd;
 	n = readlinkat(fd, "", text, sizeof(text));
 	if (n < 0)
-		return errno == ENOENT ? -EINVAL : -errno;
+		return -errno;
 	strbuf_add(ret, text, (size_t)n);
 	return strbuf_failed(ret);
 }
@@ -104,7 +105,7 @@ int stack_readlink(const struct stack *st, const char *path, const struct found 
 		r = candidate_link_target(l, path, &target);
 		return r < 0 ? r : relative_from(path, target.buf, ret);
 	}
-	r = read_text(l, path, &text);
+	r = read_text(st, path, f, &text);
 	if (r < 0)
 		return r;
 	if (leaves_layer(l, path, text.buf, &target))

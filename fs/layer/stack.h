@@ -169,7 +169,7 @@ int stack_has_below_in(const struct stack *st, const struct dirset *in, const ch
  * @path: view path of the link
  *
  * A relative text that leaves its map or graft is rewritten so that it leads to the same place of
- * the checkout.
+ * the checkout. Returns 0; -ESTALE if another object is there than @f says.
  */
 int stack_readlink(const struct stack *st, const char *path, const struct found *f,
 		   struct strbuf *ret);

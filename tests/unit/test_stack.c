@@ -380,6 +380,19 @@ static void spec_links_are_served_as_files(void **state)
 	assert_true(S_ISLNK(f->f.st.st_mode));
 }
 
+static void replaced_link_is_stale(void **state)
+{
+	struct fix *f = *state;
+
+	tree_make(f->tmp, "trunk/link->x", NULL);
+	fix_settle(f);
+	assert_int_equal(fix_lookup(f, "link"), 0);
+	assert_int_equal(unlinkat(f->st.layers[f->f.layer].base_fd, "link", 0), 0);
+	assert_int_equal(stack_readlink(&f->st, "link", &f->f, &f->out), -ESTALE);
+	tree_make(f->tmp, "trunk/link=file", NULL);
+	assert_int_equal(stack_readlink(&f->st, "link", &f->f, &f->out), -ESTALE);
+}
+
 static void replaced_file_is_stale(void **state)
 {
 	struct fix *f = *state;
@@ -453,6 +466,7 @@ int main(void)
 		TEST(links_are_relative_and_never_dangle),
 		TEST(generated_file_has_its_content),
 		TEST(spec_links_are_served_as_files),
+		TEST(replaced_link_is_stale),
 		TEST(replaced_file_is_stale),
 		TEST(numbers_are_the_layers_own),
 		TEST(layer_that_vanishes_is_left_out),
