@@ -78,7 +78,7 @@ int refresh_look(const struct refresh *r, uint64_t dir, const char *name, struct
 
 static void refresh_tree(const struct refresh *r, struct node *dir);
 
-bool refresh_is_held(const struct refresh *r, const struct node *n)
+bool refresh_is_held(const struct refresh *r, struct node *n)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
 

@@ -29,7 +29,7 @@ void refresh_drop(const struct refresh *r, uint64_t dir, const char *name,
  *
  * Without its name it would be torn off, and it is never gone while scratch has it.
  */
-bool refresh_is_held(const struct refresh *r, const struct node *n);
+bool refresh_is_held(const struct refresh *r, struct node *n);
 
 /** refresh_each_dir - call @fn for a directory and those below it that the kernel knows, parents
  * first */

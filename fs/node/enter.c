@@ -58,20 +58,6 @@ static void orphaned(struct node *n, enum orphan orphan)
 	n->refs--;
 }
 
-/* What is known of a node was found under its first name; table_path() goes by it. */
-static void make_first(struct node *n, struct name *nm)
-{
-	struct name **p = &n->names;
-
-	while (*p && *p != nm)
-		p = &(*p)->next;
-	if (!*p)
-		return;
-	*p = nm->next;
-	nm->next = n->names;
-	n->names = nm;
-}
-
 static int fill(struct table *t, struct enter *e, struct node *n, struct node **ret)
 {
 	table_set_found(t, n, e->found);
@@ -112,7 +98,7 @@ static int enter(struct table *t, struct enter *e, struct node **ret, struct nod
 	if (!e->own && e->seq != e->dir->seq)
 		return -EAGAIN;
 	if (n && is_same(n, e->found)) {
-		make_first(n, nm);
+		table_make_first(n, nm);
 		return fill(t, e, n, ret);
 	}
 	if (n && n->changing && !e->own) {
@@ -195,7 +181,7 @@ void table_refresh(struct table *t, struct node *n, struct node *parent, const c
 		uint64_t parts = n->seen.parts;
 
 		if (nm && nm->node == n)
-			make_first(n, nm);
+			table_make_first(n, nm);
 		table_set_found(t, n, found);
 		if (!parent)
 			n->seen.parts |= parts;

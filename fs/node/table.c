@@ -43,6 +43,28 @@ static void destroy_all(struct node *dead)
 		destroy(list_pop(&dead));
 }
 
+/* The same object, but another layer may show it under the name that is the first one now. */
+static void see_by_first(struct node *n)
+{
+	n->seen.layer = n->names->layer;
+	n->seen.via_link = n->names->via_link;
+}
+
+/* What is known of a node was found under its first name; table_path() goes by it. */
+void table_make_first(struct node *n, struct name *nm)
+{
+	struct name **p = &n->names;
+
+	while (*p && *p != nm)
+		p = &(*p)->next;
+	if (!*p)
+		return;
+	*p = nm->next;
+	nm->next = n->names;
+	n->names = nm;
+	see_by_first(n);
+}
+
 /* Take a name out of all lists. Returns its parent, whose pin the caller gives back. */
 static struct node *name_remove(struct table *t, struct name *nm)
 {
@@ -55,11 +77,8 @@ static struct node *name_remove(struct table *t, struct name *nm)
 			break;
 		}
 	}
-	if (n->names) {
-		/* the same object, but another layer may show it under that name */
-		n->seen.layer = n->names->layer;
-		n->seen.via_link = n->names->via_link;
-	}
+	if (n->names)
+		see_by_first(n);
 	atomic_store(&n->nameless, !n->names);
 	if (nm->kid_prev)
 		nm->kid_prev->kid_next = nm->kid_next;

@@ -74,7 +74,7 @@ size_t table_count(struct table *t);
 void table_trim(struct table *t);
 
 /** table_path - append the node's view path; -ESTALE if it or a directory above it has no name */
-int table_path(struct table *t, const struct node *n, struct strbuf *ret);
+int table_path(struct table *t, struct node *n, struct strbuf *ret);
 
 /**
  * table_where - the path, and what was found there: both of one and the same name
@@ -84,7 +84,7 @@ int table_path(struct table *t, const struct node *n, struct strbuf *ret);
 int table_where(struct table *t, struct node *n, struct strbuf *ret_path, struct found *ret_found);
 
 /** table_place - the same, and the directory that it is in, referenced, and its name there */
-int table_place(struct table *t, const struct node *n, struct strbuf *ret_path,
+int table_place(struct table *t, struct node *n, struct strbuf *ret_path,
 		struct node **ret_parent);
 
 /** table_seq - read before looking at the layers, for table_enter() and table_absent() */

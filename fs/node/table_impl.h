@@ -47,6 +47,9 @@ void table_add_name(struct table *t, struct name *nm, struct node *dir, struct n
 /** table_drop_name - frees @nm; nodes that nobody needs any more are put in front of *@dead */
 void table_drop_name(struct table *t, struct name *nm, struct node **dead);
 
+/** table_make_first - go by name @nm of @n from now on, as if it had been looked up last */
+void table_make_first(struct node *n, struct name *nm);
+
 /** table_unlock - let go of the lock, then of the dead */
 void table_unlock(struct table *t, struct node *dead);
 

@@ -5,13 +5,36 @@
 
 #include "node/table_impl.h"
 
-static int path_locked(const struct node *n, struct strbuf *ret)
+static bool leads_nowhere(const struct name *nm)
+{
+	const struct node *at = nm->parent;
+
+	while (at->id != NODE_ROOT && at->names)
+		at = at->names->parent;
+	return at->id != NODE_ROOT;
+}
+
+/* One of its names may be in a directory that has lost its own: then go by another one. */
+static void choose_name(struct node *n)
+{
+	struct name *nm = n->names;
+
+	if (!nm || !nm->next) /* as it mostly is */
+		return;
+	while (nm && leads_nowhere(nm))
+		nm = nm->next;
+	if (nm && nm != n->names)
+		table_make_first(n, nm);
+}
+
+static int path_locked(struct node *n, struct strbuf *ret)
 {
 	size_t len = 0;
 	size_t start = ret->len;
 	const struct node *at;
 	char *end;
 
+	choose_name(n);
 	for (at = n; at->id != NODE_ROOT; at = at->names->parent) {
 		if (!at->names)
 			return -ESTALE;
@@ -34,7 +57,7 @@ static int path_locked(const struct node *n, struct strbuf *ret)
 	return 0;
 }
 
-int table_path(struct table *t, const struct node *n, struct strbuf *ret)
+int table_path(struct table *t, struct node *n, struct strbuf *ret)
 {
 	int r;
 
@@ -55,7 +78,7 @@ int table_where(struct table *t, struct node *n, struct strbuf *ret_path, struct
 	return r;
 }
 
-int table_place(struct table *t, const struct node *n, struct strbuf *ret_path,
+int table_place(struct table *t, struct node *n, struct strbuf *ret_path,
 		struct node **ret_parent)
 {
 	int r = -ESTALE;

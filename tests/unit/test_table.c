@@ -249,6 +249,32 @@ static void unshared_link_has_its_own_node(void **state)
 	assert_int_equal(enter(f, f->root, "b", &o), other);
 }
 
+static void name_in_a_directory_without_one_leads_nowhere(void **state)
+{
+	struct fix *f = *state;
+	struct found dir = object(S_IFDIR, 4);
+	struct found as_a = object(S_IFREG, 5);
+	struct found as_b = as_a;
+	uint64_t id = enter(f, f->root, "a", &as_a);
+	struct node *n = get(f, id);
+	struct node *d = get(f, enter(f, f->root, "d", &dir));
+	struct enter e = { .dir = d, .name = "b", .found = &as_b, .share = SHARE_YES, .other = n };
+	struct node *same = NULL;
+	struct found now;
+
+	as_b.layer = as_a.layer + 3;
+	e.seq = table_seq(f->t, d);
+	assert_int_equal(table_enter(f->t, &e, &same), 0);
+	node_unref(same);
+	assert_string_equal(path_of(f, id), "d/b");
+	table_removed(f->t, f->root, "d", ORPHAN_HIDDEN);
+	assert_string_equal(path_of(f, id), "a");
+	node_found(n, &now);
+	assert_int_equal(now.layer, as_a.layer);
+	node_unref(d);
+	node_unref(n);
+}
+
 static void copy_up_keeps_node_and_one_name(void **state)
 {
 	struct fix *f = *state;
@@ -437,6 +463,7 @@ int main(void)
 		TEST(absent_name_leaves_the_node),
 		TEST(hard_link_asks_before_it_shares),
 		TEST(path_and_layer_belong_to_one_name),
+		TEST(name_in_a_directory_without_one_leads_nowhere),
 		TEST(unshared_link_has_its_own_node),
 		TEST(copy_up_keeps_node_and_one_name),
 		TEST(rename_takes_node_along),
