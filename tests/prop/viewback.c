@@ -41,6 +41,20 @@ static int spot_find(struct view *v, const char *path, struct spot *ret)
 	return r == -ENOENT ? 0 : r;
 }
 
+/*
+ * The daemon hands down the directory that it has open, or none where it would not hear of what
+ * others do in it: both must do the same. @in: the caller's, to be closed
+ */
+static struct change_name spot_name(struct view *v, const struct spot *s, struct dirset *in)
+{
+	struct change_name ret = { .path = s->path, .f = s->exists ? &s->f : NULL };
+
+	dirset_init(in);
+	if (strlen(s->path) % 2 && !stack_open_dir(&v->stack, s->dir, s->parent.parts, in))
+		ret.in = in;
+	return ret;
+}
+
 static struct cred me(void)
 {
 	return (struct cred){ .uid = geteuid(), .gid = getegid() };
@@ -156,8 +170,10 @@ static int do_two(struct site *site, struct spot *s, const struct op *o)
 	if (!s->exists)
 		return -ENOENT;
 	if (o->kind == OP_RENAME) {
-		struct change_name a = { .path = s->path, .f = &s->f };
-		struct change_name b = { .path = to.path, .f = to.exists ? &to.f : NULL };
+		cleanup_dirset struct dirset in;
+		cleanup_dirset struct dirset to_in;
+		struct change_name a = spot_name(v, s, &in);
+		struct change_name b = spot_name(v, &to, &to_in);
 
 		return change_rename(v, &a, &b, &to.parent, o->flags);
 	}
@@ -167,6 +183,14 @@ static int do_two(struct site *site, struct spot *s, const struct op *o)
 	if (!r)
 		r = compare(site, s->path, &s->f);
 	return r < 0 ? r : compare(site, to.path, &made);
+}
+
+static int do_unlink(struct view *v, const struct spot *s)
+{
+	cleanup_dirset struct dirset in;
+	struct change_name name = spot_name(v, s, &in);
+
+	return change_unlink(v, name.path, name.f, name.in);
 }
 
 static int view_apply(struct site *site, const struct op *o)
@@ -185,7 +209,7 @@ static int view_apply(struct site *site, const struct op *o)
 		return -ENOENT;
 	switch (o->kind) {
 	case OP_UNLINK:
-		return change_unlink(v, o->path, &s.f, NULL);
+		return do_unlink(v, &s);
 	case OP_RMDIR:
 		return change_rmdir(v, o->path, &s.f);
 	case OP_CHMOD:

@@ -55,6 +55,16 @@ int viewfix_setup(void **state)
 	return 0;
 }
 
+int viewfix_setup_by_path(void **state)
+{
+	struct viewfix *f;
+	int r = viewfix_setup(state);
+
+	f = *state;
+	f->by_path = true;
+	return r;
+}
+
 int viewfix_teardown(void **state)
 {
 	struct viewfix *f = *state;
@@ -281,7 +291,7 @@ int vf_rm(struct viewfix *f, const char *path)
 	if (!r)
 		r = open_parent(f, path, &dir, &parent, &in);
 	if (!r)
-		r = change_unlink(f->v, path, &found, &in);
+		r = change_unlink(f->v, path, &found, f->by_path ? NULL : &in);
 	free(dir);
 	return r;
 }
@@ -315,9 +325,11 @@ int vf_rename(struct viewfix *f, const char *from, const char *to, unsigned flag
 	if (!r)
 		r = open_parent(f, to, &dir, &parent, &to_in);
 	if (!r) {
-		struct change_name a = { .path = from, .f = &from_f, .in = &from_in };
-		struct change_name b = { .path = to, .f = there ? NULL : &to_f, .in = &to_in };
+		struct change_name a = { .path = from, .f = &from_f };
+		struct change_name b = { .path = to, .f = there ? NULL : &to_f };
 
+		a.in = f->by_path ? NULL : &from_in;
+		b.in = f->by_path ? NULL : &to_in;
 		r = change_rename(f->v, &a, &b, &parent, flags);
 	}
 	free(from_dir);

@@ -24,11 +24,13 @@ struct viewfix {
 	char *trunk; /* T/trunk */
 	struct view *v;
 	struct view_options o;
+	bool by_path;    /* hand down no directory that is open */
 	char text[4096]; /* what the last call answered */
 };
 
-/** viewfix_setup, viewfix_teardown - of every test */
+/** viewfix_setup, or viewfix_setup_by_path, and viewfix_teardown - of every test */
 int viewfix_setup(void **state);
+int viewfix_setup_by_path(void **state);
 int viewfix_teardown(void **state);
 
 /** vf_open - open the view for @backends, comma-separated; their spec/BACKEND/extra is made */

@@ -11,7 +11,10 @@
 #include "tree.h"
 #include "viewfix.h"
 
-#define TEST(t) cmocka_unit_test_setup_teardown(t, viewfix_setup, viewfix_teardown)
+/* With the directories that a request has open, and without. */
+#define TEST(t)                                                              \
+	cmocka_unit_test_setup_teardown(t, viewfix_setup, viewfix_teardown), \
+		cmocka_unit_test_setup_teardown(t, viewfix_setup_by_path, viewfix_teardown)
 
 static void make_checkout(struct viewfix *f)
 {
