@@ -78,8 +78,8 @@ static int rename_both(struct view *v, const struct end *a, const struct end *b)
 	if (renameat2(a_dir, a_name, b_dir, b_name, RENAME_EXCHANGE) < 0)
 		return -errno;
 	if (a->edit.layer == b->edit.layer) {
-		made_moved(&v->stack, a->edit.layer, a->path, b->path, &a->f.obj, &b->f.obj);
-		made_moved(&v->stack, a->edit.layer, b->path, a->path, &b->f.obj, &a->f.obj);
+		made_swapped(&v->stack, a->edit.layer, &(struct made_end){ a->path, &a->f.obj },
+			     &(struct made_end){ b->path, &b->f.obj });
 	} else {
 		drop_kept_ino(a_dir, a_name, a);
 		drop_kept_ino(b_dir, b_name, b);

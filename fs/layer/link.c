@@ -191,6 +191,7 @@ int change_link(struct view *v, const char *from, struct found *from_f, const ch
 	r = fd < 0 ? fd : make_link(v, fd, from_f, path.buf, add.layer);
 	if (r < 0)
 		return r;
+	made_add(&v->stack, add.layer, path.buf, &from_f->obj);
 	*ret = *from_f;
 	ret->layer = add.layer;
 	ret->via_link = false;

@@ -2,7 +2,7 @@
 /*
  * What a view has made: see made.h. The file `made` of a scratch directory is a log: "+ number
  * birth-time path TAB name", the name being empty, or the one of people's that it stands for, or
- * has been moved away from; "- number birth-time".
+ * has been moved away from; "- number birth-time path", or without a path for all of an object's.
  */
 #include "layer/made.h"
 
@@ -28,10 +28,16 @@ struct made_key {
 	uint64_t btime_nsec;
 };
 
-struct item {
-	struct made_key key;
+/* One of an object's hard links. */
+struct name {
+	struct name *next;
 	char *path;
 	char *theirs; /* "", or a name of people's: see above */
+};
+
+struct item {
+	struct made_key key;
+	struct name *names; /* at least one */
 	UT_hash_handle hh;
 };
 
@@ -42,10 +48,37 @@ struct made {
 	int fd; /* of the list, for appending; -1 */
 };
 
+static void name_free(struct name *n)
+{
+	if (!n)
+		return;
+	free(n->path);
+	free(n->theirs);
+	free(n);
+}
+
+static struct name *name_new(const char *path, const char *theirs)
+{
+	struct name *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->path = strdup(path);
+	n->theirs = strdup(theirs);
+	if (n->path && n->theirs)
+		return n;
+	name_free(n);
+	return NULL;
+}
+
 static void item_free(struct item *i)
 {
-	free(i->path);
-	free(i->theirs);
+	while (i->names) {
+		struct name *n = i->names;
+
+		i->names = n->next;
+		name_free(n);
+	}
 	free(i);
 }
 
@@ -79,49 +112,85 @@ static struct item *find(struct made *m, const struct made_key *key)
 	return i;
 }
 
-static struct item *find_at(struct made *m, const char *path, const struct object *o)
+/* Where the name @path of @i hangs, or would. */
+static struct name **slot_of(struct item *i, const char *path)
+{
+	struct name **n = &i->names;
+
+	while (*n && strcmp((*n)->path, path) != 0)
+		n = &(*n)->next;
+	return n;
+}
+
+static const struct name *find_at(struct made *m, const char *path, const struct object *o)
 {
 	struct made_key key = key_of(o);
 	struct item *i = find(m, &key);
 
-	return i && !strcmp(i->path, path) ? i : NULL;
+	return i ? *slot_of(i, path) : NULL;
 }
 
-static void forget(struct made *m, const struct made_key *key)
+static void forget(struct made *m, struct item *i)
 {
-	struct item *i = find(m, key);
-
-	if (!i)
-		return;
 	HASH_DEL(m->items, i);
 	item_free(i);
 }
 
-/* Returns false when out of memory: then it is not remembered. */
-static bool remember(struct made *m, const struct made_key *key, const char *path,
-		     const char *theirs)
+/* Take the name at @slot from @i, which goes with its last one. */
+static void forget_name(struct made *m, struct item *i, struct name **slot)
 {
-	struct item *i = calloc(1, sizeof(*i));
+	struct name *n = *slot;
 
-	if (!i)
-		return false;
-	i->key = *key;
-	i->path = strdup(path);
-	i->theirs = strdup(theirs);
-	if (!i->path || !i->theirs) {
-		item_free(i);
-		return false;
-	}
-	forget(m, key);
-	HASH_ADD(hh, m->items, key, sizeof(i->key), i);
-	atomic_store(&m->any, true);
-	return true;
+	*slot = n->next;
+	name_free(n);
+	if (!i->names)
+		forget(m, i);
 }
 
-static void print(const struct item *i, struct strbuf *ret)
+/* Out of memory, it is not remembered: then it is people's. */
+static struct item *item_of(struct made *m, const struct made_key *key)
 {
-	strbuf_addf(ret, "+ %" PRIu64 " %" PRIu64 " %s\t%s\n", i->key.ino, i->key.btime_nsec,
-		    i->path, i->theirs);
+	struct item *i = find(m, key);
+
+	if (i)
+		return i;
+	i = calloc(1, sizeof(*i));
+	if (!i)
+		return NULL;
+	i->key = *key;
+	HASH_ADD(hh, m->items, key, sizeof(i->key), i);
+	atomic_store(&m->any, true);
+	return i;
+}
+
+static void remember(struct made *m, const struct made_key *key, const char *path,
+		     const char *theirs)
+{
+	struct name *n = name_new(path, theirs);
+	struct item *i = n ? item_of(m, key) : NULL;
+	struct name **slot;
+
+	if (!i) {
+		name_free(n);
+		return;
+	}
+	slot = slot_of(i, path);
+	n->next = *slot ? (*slot)->next : NULL;
+	name_free(*slot);
+	*slot = n;
+}
+
+static void print(const struct made_key *key, const struct name *n, struct strbuf *ret)
+{
+	strbuf_addf(ret, "+ %" PRIu64 " %" PRIu64 " %s\t%s\n", key->ino, key->btime_nsec, n->path,
+		    n->theirs);
+}
+
+/* That @path, or NULL for every name, is no longer one of the object's. */
+static void print_gone(const struct made_key *key, const char *path, struct strbuf *ret)
+{
+	strbuf_addf(ret, "- %" PRIu64 " %" PRIu64 "%s%s\n", key->ino, key->btime_nsec,
+		    path ? " " : "", path ? path : "");
 }
 
 static void append(const struct made *m, const struct strbuf *line)
@@ -135,8 +204,9 @@ static void append(const struct made *m, const struct strbuf *line)
 static bool is_theirs(const struct made *m, const char *path)
 {
 	for (const struct item *i = m->items; i; i = i->hh.next)
-		if (!strcmp(i->theirs, path))
-			return true;
+		for (const struct name *n = i->names; n; n = n->next)
+			if (!strcmp(n->theirs, path))
+				return true;
 	return false;
 }
 
@@ -144,11 +214,32 @@ static void set(struct made *m, const struct object *o, const char *path, const 
 {
 	cleanup_strbuf struct strbuf line = STRBUF_INIT;
 	struct made_key key = key_of(o);
+	const struct name *n;
 
-	if (!remember(m, &key, path, theirs))
+	remember(m, &key, path, theirs);
+	n = find_at(m, path, o);
+	if (!n)
 		return;
-	print(find(m, &key), &line);
+	print(&key, n, &line);
 	append(m, &line);
+}
+
+/* Forget one name of @o, or with NULL all. */
+static void unset(struct made *m, const struct object *o, const char *path)
+{
+	cleanup_strbuf struct strbuf line = STRBUF_INIT;
+	struct made_key key = key_of(o);
+	struct item *i = find(m, &key);
+	struct name **slot = i && path ? slot_of(i, path) : NULL;
+
+	if (!i || (slot && !*slot))
+		return;
+	print_gone(&key, path, &line);
+	append(m, &line);
+	if (slot)
+		forget_name(m, i, slot);
+	else
+		forget(m, i);
 }
 
 static bool is_line(const char *path)
@@ -176,44 +267,134 @@ void made_add(const struct stack *st, unsigned layer, const char *path, const st
 	pthread_rwlock_unlock(&m->lock);
 }
 
+/* The name of people's that @o stands for, or comes from, once it has been renamed; NULL out of
+ * memory. */
+static char *theirs_after(struct made *m, const char *from, const char *to, const struct object *o,
+			  const struct object *replaced)
+{
+	const struct name *n = find_at(m, from, o);
+	const struct name *old = replaced ? find_at(m, to, replaced) : NULL;
+
+	if ((replaced && (!old || *old->theirs)) || is_theirs(m, to))
+		return strdup(to);
+	return strdup(n ? n->theirs : from);
+}
+
+/* In a spec directory only links are known, and a link that is not is served as a file. */
+static bool has_name(const struct stack *st, unsigned layer, const char *path,
+		     const struct object *o)
+{
+	return matters(st, layer, o) &&
+	       (st->layers[layer].kind == LAYER_GRAFT || find_at(st->made, path, o));
+}
+
+static void move_one(struct made *m, const char *from, const char *to, const struct object *o,
+		     const char *theirs)
+{
+	if (!theirs)
+		return;
+	if (strcmp(from, to) != 0)
+		unset(m, o, from);
+	set(m, o, to, theirs);
+}
+
+/* Directory @from is @to now: have *@path say so, if it is below. Returns whether it was. */
+static bool follow(char **path, const char *from, const char *to)
+{
+	const char *rest = path_below(*path, from);
+	cleanup_strbuf struct strbuf text = STRBUF_INIT;
+	char *now;
+
+	if (!rest || !*rest)
+		return false;
+	strbuf_addf(&text, "%s/%s", to, rest);
+	now = strbuf_detach(&text);
+	if (!now)
+		return false; /* what is not remembered is people's */
+	free(*path);
+	*path = now;
+	return true;
+}
+
+/* The same the other way round, too, if two directories have changed places. */
+static bool follow_both(char **path, const char *a, const char *b, bool swapped)
+{
+	return follow(path, a, b) || (swapped && follow(path, b, a));
+}
+
+/* What was made in a directory has moved with it. */
+static void move_below(struct made *m, const char *from, const char *to, bool swapped)
+{
+	cleanup_strbuf struct strbuf lines = STRBUF_INIT;
+
+	for (struct item *i = m->items; i; i = i->hh.next)
+		for (struct name *n = i->names; n; n = n->next) {
+			cleanup_free char *was = strdup(n->path);
+			bool moved = follow_both(&n->path, from, to, swapped);
+
+			if (moved && was)
+				print_gone(&i->key, was, &lines);
+			if (follow_both(&n->theirs, from, to, swapped) || moved)
+				print(&i->key, n, &lines);
+		}
+	append(m, &lines);
+}
+
+/* Is there anything to remember of a rename in layer @layer? */
+static bool is_kept(const struct stack *st, unsigned layer, const char *from, const char *to)
+{
+	enum layer_kind kind = st->layers[layer].kind;
+
+	return st->made && (kind == LAYER_GRAFT || kind == LAYER_SPEC) && is_line(from) &&
+	       is_line(to);
+}
+
 void made_moved(const struct stack *st, unsigned layer, const char *from, const char *to,
 		const struct object *o, const struct object *replaced)
 {
 	cleanup_free char *theirs = NULL;
 	struct made *m = st->made;
-	const struct item *i;
-	const struct item *old;
 
-	if (!matters(st, layer, o) || !is_line(from) || !is_line(to))
+	if (!is_kept(st, layer, from, to))
 		return;
 	pthread_rwlock_wrlock(&m->lock);
-	i = find_at(m, from, o);
-	old = replaced ? find_at(m, to, replaced) : NULL;
-	if ((replaced && (!old || *old->theirs)) || is_theirs(m, to))
-		theirs = strdup(to);
-	else
-		theirs = strdup(i ? i->theirs : from);
-	/* in a spec directory only links are known, and a link that is not is served as a file */
-	if (theirs && (i || st->layers[layer].kind == LAYER_GRAFT))
-		set(m, o, to, theirs);
+	if (has_name(st, layer, from, o))
+		theirs = theirs_after(m, from, to, o, replaced);
+	if (S_ISDIR(o->st.st_mode) && strcmp(from, to) != 0)
+		move_below(m, from, to, false);
+	move_one(m, from, to, o, theirs);
+	pthread_rwlock_unlock(&m->lock);
+}
+
+void made_swapped(const struct stack *st, unsigned layer, const struct made_end *a,
+		  const struct made_end *b)
+{
+	cleanup_free char *theirs_a = NULL;
+	cleanup_free char *theirs_b = NULL;
+	struct made *m = st->made;
+
+	if (!is_kept(st, layer, a->path, b->path))
+		return;
+	pthread_rwlock_wrlock(&m->lock);
+	if (has_name(st, layer, a->path, a->obj))
+		theirs_a = theirs_after(m, a->path, b->path, a->obj, b->obj);
+	if (has_name(st, layer, b->path, b->obj))
+		theirs_b = theirs_after(m, b->path, a->path, b->obj, a->obj);
+	move_below(m, a->path, b->path, true);
+	move_one(m, a->path, b->path, a->obj, theirs_a);
+	move_one(m, b->path, a->path, b->obj, theirs_b);
 	pthread_rwlock_unlock(&m->lock);
 }
 
 void made_gone(const struct stack *st, const char *path, const struct object *o)
 {
-	cleanup_strbuf struct strbuf line = STRBUF_INIT;
-	struct made_key key = key_of(o);
 	bool last = S_ISDIR(o->st.st_mode) || o->st.st_nlink == 1;
 	struct made *m = st->made;
 
 	if (!m || !atomic_load_explicit(&m->any, memory_order_acquire) || !o->btime_nsec)
 		return;
 	pthread_rwlock_wrlock(&m->lock);
-	if (last ? find(m, &key) : find_at(m, path, o)) {
-		strbuf_addf(&line, "- %" PRIu64 " %" PRIu64 "\n", key.ino, key.btime_nsec);
-		append(m, &line);
-		forget(m, &key);
-	}
+	unset(m, o, last ? NULL : path);
 	pthread_rwlock_unlock(&m->lock);
 }
 
@@ -240,21 +421,21 @@ static bool exists(const struct layer *l, const char *path)
 bool made_may_go(const struct stack *st, unsigned layer, const char *path, const struct object *o)
 {
 	struct made *m = st->made;
-	const struct item *i;
+	const struct name *n;
 	bool may;
 
 	if (!m || !atomic_load_explicit(&m->any, memory_order_acquire))
 		return false;
 	pthread_rwlock_rdlock(&m->lock);
-	i = find_at(m, path, o);
-	may = i && (!*i->theirs ||
-		    (strcmp(i->theirs, path) && exists(&st->layers[layer], i->theirs)));
+	n = find_at(m, path, o);
+	may = n && (!*n->theirs ||
+		    (strcmp(n->theirs, path) && exists(&st->layers[layer], n->theirs)));
 	pthread_rwlock_unlock(&m->lock);
 	return may;
 }
 
 /* Is it still where it was? */
-static bool is_true(const struct stack *st, const struct item *it)
+static bool is_true(const struct stack *st, const struct made_key *key, const char *path)
 {
 	for (unsigned i = 0; i < st->n; i++) {
 		const struct layer *l = &st->layers[i];
@@ -263,9 +444,9 @@ static bool is_true(const struct stack *st, const struct item *it)
 
 		if (l->kind != LAYER_GRAFT && l->kind != LAYER_SPEC)
 			continue;
-		fd = layer_open(l, it->path, O_PATH, 0);
-		if (fd >= 0 && !object_stat(fd, "", &o) && o.st.st_ino == it->key.ino &&
-		    o.btime_nsec == it->key.btime_nsec)
+		fd = layer_open(l, path, O_PATH, 0);
+		if (fd >= 0 && !object_stat(fd, "", &o) && o.st.st_ino == key->ino &&
+		    o.btime_nsec == key->btime_nsec)
 			return true;
 	}
 	return false;
@@ -288,6 +469,18 @@ static bool read_key(char **p, struct made_key *ret)
 	return true;
 }
 
+/* Of a line that says what is gone, what is behind the key. */
+static void read_gone(struct made *m, const struct made_key *key, const char *path)
+{
+	struct item *i = find(m, key);
+	struct name **slot = i && *path ? slot_of(i, path) : NULL;
+
+	if (i && !*path)
+		forget(m, i);
+	else if (slot && *slot)
+		forget_name(m, i, slot);
+}
+
 /* Take one line; what is none is left out. */
 static void read_line(struct made *m, char *line)
 {
@@ -299,7 +492,7 @@ static void read_line(struct made *m, char *line)
 	if ((!gone && strncmp(line, "+ ", 2) != 0) || !read_key(&path, &key))
 		return;
 	if (gone) {
-		forget(m, &key);
+		read_gone(m, &key, path);
 		return;
 	}
 	tab = strchr(path, '\t');
@@ -307,7 +500,27 @@ static void read_line(struct made *m, char *line)
 		return;
 	*tab = '\0';
 	if (path_is_clean(path) && path_is_clean(tab + 1))
-		(void)remember(m, &key, path, tab + 1);
+		remember(m, &key, path, tab + 1);
+}
+
+/* Print the names of @i that it still has, and forget the others. */
+static void print_true(const struct stack *st, struct made *m, struct item *i, struct strbuf *ret)
+{
+	struct name **slot = &i->names;
+
+	while (*slot) {
+		if (is_true(st, &i->key, (*slot)->path)) {
+			print(&i->key, *slot, ret);
+			slot = &(*slot)->next;
+		} else {
+			struct name *n = *slot;
+
+			*slot = n->next;
+			name_free(n);
+		}
+	}
+	if (!i->names)
+		forget(m, i);
 }
 
 /* Write the log anew, without what is no longer true. */
@@ -317,12 +530,8 @@ static void write_list(const struct stack *st, struct made *m, int dir_fd)
 	struct item *i;
 	struct item *next;
 
-	HASH_ITER(hh, m->items, i, next) {
-		if (is_true(st, i))
-			print(i, &text);
-		else
-			forget(m, &(struct made_key){ i->key.ino, i->key.btime_nsec });
-	}
+	HASH_ITER(hh, m->items, i, next)
+		print_true(st, m, i, &text);
 	/* the old one says the same, and more */
 	if (!strbuf_failed(&text))
 		(void)fd_replace_file(dir_fd, LIST, LIST ".new", 0600, text.buf, text.len);

@@ -4,8 +4,8 @@
  * what was made may be removed again, and what people had there may not; a symlink in a spec
  * directory is served as the file it leads to, unless it was made here as a link.
  *
- * An object is known by its number, its birth time and its path: what was replaced or moved
- * underneath is not ours any more.
+ * An object is known by its number, its birth time and its path, or those of its hard links: what
+ * was replaced or moved underneath is not ours any more.
  */
 #ifndef SPECFS_LAYER_MADE_H
 #define SPECFS_LAYER_MADE_H
@@ -29,10 +29,21 @@ void made_add(const struct stack *st, unsigned layer, const char *path, const st
  * made_moved - @o has been renamed in layer @layer
  * @replaced: what was at @to, or NULL
  *
- * A name of people's stays theirs, whoever's object it has now.
+ * A name of people's stays theirs, whoever's object it has now. What is in a directory goes with
+ * the directory.
  */
 void made_moved(const struct stack *st, unsigned layer, const char *from, const char *to,
 		const struct object *o, const struct object *replaced);
+
+/* One of two names that change places, and what it had before. */
+struct made_end {
+	const char *path;
+	const struct object *obj;
+};
+
+/** made_swapped - as made_moved(), both ways at once */
+void made_swapped(const struct stack *st, unsigned layer, const struct made_end *a,
+		  const struct made_end *b);
 
 /** made_gone - @o, as it was before, has been removed from @path; a file may have other names */
 void made_gone(const struct stack *st, const char *path, const struct object *o);

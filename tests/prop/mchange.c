@@ -299,6 +299,7 @@ static int add_link(struct model *m, const struct op *o)
 	if (!edit.layer && to)
 		d->ino = 0; /* scratch's mark goes */
 	make(m, o->to, to, d);
+	model_made(m, to, o->to, d);
 	return r;
 }
 

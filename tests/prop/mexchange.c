@@ -75,8 +75,7 @@ static void exchange_at_once(struct model *m, struct end *a, struct end *b)
 	x = take(m, a);
 	y = take(m, b);
 	if (a->edit.layer == b->edit.layer) {
-		model_made_moved(m, a->edit.layer, a->path, b->path, x->data, y->data);
-		model_made_moved(m, a->edit.layer, b->path, a->path, y->data, x->data);
+		model_made_swapped(m, a->edit.layer, a->path, b->path, x->data, y->data);
 	} else {
 		x->data->ino = 0;
 		y->data->ino = 0;

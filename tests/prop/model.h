@@ -144,6 +144,9 @@ void model_made(struct model *m, unsigned layer, const char *path, const struct 
 /** model_made_moved - the same: it was renamed; @replaced: what was at @to, or NULL */
 void model_made_moved(struct model *m, unsigned layer, const char *from, const char *to,
 		      const struct mdata *d, const struct mdata *replaced);
+/** model_made_swapped - the same: they were exchanged */
+void model_made_swapped(struct model *m, unsigned layer, const char *a, const char *b,
+			const struct mdata *at_a, const struct mdata *at_b);
 /** model_made_gone - it is being removed from @path */
 void model_made_gone(struct model *m, const char *path, const struct mdata *d);
 /** model_may_go - may @d, at @path of graft @layer, be removed there? */

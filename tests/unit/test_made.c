@@ -165,10 +165,112 @@ static void links_that_were_made_are_links(void **state)
 	assert_string_equal(vf_text(f, "lib/out"), "spec");
 }
 
+static void links_stay_links_in_a_directory_that_moves(void **state)
+{
+	struct viewfix *f = *state;
+
+	open_view(f);
+	assert_int_equal(vf_mkdir(f, "lib/d"), 0);
+	assert_int_equal(vf_mkdir(f, "lib/d/d"), 0);
+	assert_int_equal(vf_mkdir(f, "lib/e"), 0);
+	assert_int_equal(vf_put(f, "lib/d/file", "file"), 0);
+	assert_int_equal(vf_symlink(f, "lib/d/l", "file"), 0);
+	assert_int_equal(vf_symlink(f, "lib/d/d/deep", "../file"), 0);
+	assert_int_equal(vf_symlink(f, "lib/e/other", "../f"), 0);
+	assert_int_equal(vf_rename(f, "lib/d", "lib/moved", 0), 0);
+	assert_string_equal(vf_text(f, "lib/moved/l"), "->file");
+	assert_int_equal(vf_rename(f, "lib/moved", "lib/e", RENAME_EXCHANGE), 0);
+	for (int mount = 0; mount < 2; mount++) {
+		assert_string_equal(vf_text(f, "lib/e/l"), "->file");
+		assert_string_equal(vf_text(f, "lib/e/d/deep"), "->../file");
+		assert_string_equal(vf_text(f, "lib/moved/other"), "->../f");
+		vf_remount(f);
+	}
+	/* the name alone is not enough */
+	tree_make(f->tmp, "trunk/spec/b/lib/d/", "trunk/spec/b/lib/d/l->../f", NULL);
+	assert_string_equal(vf_text(f, "lib/d/l"), "spec");
+}
+
+static void each_hard_link_of_a_link_is_one(void **state)
+{
+	struct viewfix *f = *state;
+
+	open_view(f);
+	assert_int_equal(vf_symlink(f, "lib/a", "f"), 0);
+	assert_int_equal(vf_link(f, "lib/a", "lib/b"), 0);
+	assert_int_equal(vf_link(f, "lib/b", "lib/c"), 0);
+	for (int mount = 0; mount < 2; mount++) {
+		assert_string_equal(vf_text(f, "lib/a"), "->f");
+		assert_string_equal(vf_text(f, "lib/b"), "->f");
+		assert_string_equal(vf_text(f, "lib/c"), "->f");
+		vf_remount(f);
+	}
+	assert_int_equal(vf_rm(f, "lib/a"), 0);
+	assert_int_equal(vf_rename(f, "lib/b", "lib/d", 0), 0);
+	for (int mount = 0; mount < 2; mount++) {
+		assert_string_equal(vf_text(f, "lib/c"), "->f");
+		assert_string_equal(vf_text(f, "lib/d"), "->f");
+		vf_remount(f);
+	}
+	assert_int_equal(vf_rm(f, "lib/c"), 0);
+	assert_int_equal(vf_rm(f, "lib/d"), 0);
+	assert_string_equal(vf_text(f, "lib/f"), "spec");
+	/* a second name for one that is served as a file is a name of the file */
+	assert_int_equal(vf_link(f, "lib/committed", "lib/second"), 0);
+	assert_string_equal(vf_text(f, "lib/second"), "spec");
+}
+
+static void what_moves_with_its_directory_below_a_graft_may_go(void **state)
+{
+	struct viewfix *f = *state;
+
+	open_view(f);
+	for (int mount = 0; mount < 2; mount++) {
+		assert_int_equal(vf_mkdir(f, "gr/b/new"), 0);
+		assert_int_equal(vf_put(f, "gr/b/new/x", "x"), 0);
+		assert_int_equal(vf_link(f, "gr/b/new/x", "gr/b/new/y"), 0);
+		assert_int_equal(vf_rename(f, "gr/b/new", "gr/b/moved", 0), 0);
+		if (mount)
+			vf_remount(f);
+		assert_int_equal(vf_rm(f, "gr/b/moved/x"), 0);
+		assert_int_equal(vf_rm(f, "gr/b/moved/y"), 0);
+		assert_int_equal(vf_rmdir(f, "gr/b/moved"), 0);
+		assert_false(tree_exists(f->tmp, BACK "moved"));
+	}
+	/* people's, moved with theirs, is not ours */
+	assert_int_equal(vf_rename(f, "gr/b/d", "gr/b/e", 0), 0);
+	assert_int_equal(vf_rm(f, "gr/b/e/x"), 0);
+	assert_string_equal(vf_on_disk(f, BACK "e/x"), "x");
+	/* a name of the view's own for what people have: theirs stays */
+	assert_int_equal(vf_link(f, "gr/b/f", "gr/b/f2"), 0);
+	assert_int_equal(vf_rm(f, "gr/b/f"), 0);
+	assert_int_equal(vf_rm(f, "gr/b/f2"), 0);
+	assert_string_equal(vf_on_disk(f, BACK "f"), "f");
+	assert_false(tree_exists(f->tmp, BACK "f2"));
+}
+
+static void two_that_were_made_change_places(void **state)
+{
+	struct viewfix *f = *state;
+
+	open_view(f);
+	assert_int_equal(vf_put(f, "gr/b/one", "1"), 0);
+	assert_int_equal(vf_put(f, "gr/b/two", "2"), 0);
+	assert_int_equal(vf_rename(f, "gr/b/one", "gr/b/two", RENAME_EXCHANGE), 0);
+	assert_int_equal(vf_rename(f, "gr/b/f", "gr/b/g", RENAME_EXCHANGE), 0);
+	vf_remount(f);
+	assert_int_equal(vf_rm(f, "gr/b/one"), 0);
+	assert_int_equal(vf_rm(f, "gr/b/two"), 0);
+	assert_false(tree_exists(f->tmp, BACK "one") || tree_exists(f->tmp, BACK "two"));
+	assert_int_equal(vf_rm(f, "gr/b/f"), 0);
+	assert_string_equal(vf_on_disk(f, BACK "f"), "g");
+}
+
 static void damaged_list_is_no_reason_to_fail(void **state)
 {
 	static const char *const lists[] = {
 		"", "\n\n", "x", "+ 1 2", "+ 1 2 a", "+ 1 2 ../a\t../b\n", "- 1\n", "+ 1 2 a\t\n\t",
+		"+ 1 2 a\t\n- 1 2 a\n- 1 2 a\n- 1 2\n", "- 1 2 \n",
 	};
 	struct viewfix *f = *state;
 
@@ -195,6 +297,10 @@ int main(void)
 		TEST(what_people_had_stays_in_the_checkout),
 		TEST(editors_leave_nothing),
 		TEST(links_that_were_made_are_links),
+		TEST(links_stay_links_in_a_directory_that_moves),
+		TEST(each_hard_link_of_a_link_is_one),
+		TEST(what_moves_with_its_directory_below_a_graft_may_go),
+		TEST(two_that_were_made_change_places),
 		TEST(damaged_list_is_no_reason_to_fail),
 	};
 
