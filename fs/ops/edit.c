@@ -192,7 +192,23 @@ static void lose_name(struct server *srv, struct place *p, const char *name, con
 		table_set_orphan(srv->table, lost, ORPHAN_OWN);
 }
 
-/* Route the change and copy up. *@ret is what the node stands for then. -EAGAIN: look again. */
+/* Route the change of what @f says, and copy up. @f is what the node stands for then. */
+static int prepare_found(struct server *srv, struct node *n, const char *path, off_t keep,
+			 struct found *f)
+{
+	int r;
+
+	table_changing(srv->table, n);
+	r = change_prepare(srv->view, path, f, keep);
+	table_changed(srv->table, n, r < 0 ? NULL : f);
+	if (r < 0)
+		return refusal_note(srv, r, path, f, ROUTE_EDIT);
+	if (n->type == S_IFDIR)
+		place_add_part(srv, n, f->layer);
+	return 0;
+}
+
+/* The same by the node's name. -EAGAIN: look again. */
 static int prepare_named(struct server *srv, struct node *n, off_t keep, struct found *ret)
 {
 	cleanup_place struct place p = PLACE_INIT;
@@ -215,16 +231,12 @@ static int prepare_named(struct server *srv, struct node *n, off_t keep, struct 
 	path = place_child_path(&p, name);
 	if (!path)
 		return -ENOMEM;
-	table_changing(srv->table, n);
-	r = change_prepare(srv->view, path, ret, keep);
-	table_changed(srv->table, n, r < 0 ? NULL : ret);
+	r = prepare_found(srv, n, path, keep, ret);
 	if (r < 0)
-		return refusal_note(srv, r, path, ret, ROUTE_EDIT);
+		return r;
 	if (n->type != S_IFDIR && !object_same(&ret->obj, &before.obj))
 		drop_old(srv, n);
 	place_add_part(srv, p.dir, ret->layer);
-	if (n->type == S_IFDIR)
-		place_add_part(srv, n, ret->layer);
 	return 0;
 }
 
@@ -232,7 +244,7 @@ static int prepare_root(struct server *srv, struct node *n, struct found *ret)
 {
 	int r = stack_root(&srv->view->stack, ret);
 
-	return r < 0 ? r : change_prepare(srv->view, "", ret, -1);
+	return r < 0 ? r : prepare_found(srv, n, "", -1, ret);
 }
 
 /* Returns 0 with *@ret valid, 1 if the node has no name and is changed through its descriptors. */

@@ -233,7 +233,31 @@ def git_is_read_only_and_readable():
         shutil.copytree(v.path('.git'), v.path('build/copy'), symlinks=True)
 
 
+def the_root_changes_in_scratch_alone():
+    """The first change copies it; no layer below hears of it."""
+    changes = (
+        (lambda at: os.chmod(at, 0o711), lambda at: oct(os.stat(at).st_mode), '0o40711'),
+        (lambda at: os.utime(at, ns=(5, 2**61)), lambda at: os.stat(at).st_mtime_ns, 2**61),
+        (lambda at: os.setxattr(at, 'user.r', b'1'), lambda at: os.getxattr(at, 'user.r'), b'1'),
+    )
+    for change, look, want in changes:
+        for lay in False, True:
+            with view(opts=['--scratch-all'], mount=False) as v:
+                over = os.path.join(v.tmp, 'over')
+                os.mkdir(over)
+                v.opts += ['-l', over] if lay else []
+                v.mount()
+                layers = [v.root, over]
+                before = [(os.stat(x).st_ctime_ns, os.listxattr(x)) for x in layers]
+                change(v.mnt)
+                equal([(os.stat(x).st_ctime_ns, os.listxattr(x)) for x in layers], before,
+                      'the layers are as they were')
+                equal(look(v.mnt), want, 'in the mount')
+                v.remount()
+                equal(look(v.mnt), want, 'in the next mount')
+
+
 main(user_attributes_are_kept, a_copy_up_takes_attributes_along, marks_are_neither_seen_nor_set,
      the_origin_is_told, modes_are_exact, times_are_exact, other_users_own_what_they_make,
      set_id_bits_go_when_others_write, acls_count, capabilities_are_kept_and_go_with_a_write,
-     read_only_views_refuse, git_is_read_only_and_readable)
+     read_only_views_refuse, git_is_read_only_and_readable, the_root_changes_in_scratch_alone)
