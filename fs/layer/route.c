@@ -136,15 +136,24 @@ static bool is_backend_layer(enum layer_kind kind)
 	return kind == LAYER_SPEC || kind == LAYER_GRAFT;
 }
 
-/* Has layer @i something else, which the view does not show, where @path needs a directory? */
+static bool is_no_dir(const struct layer *l, const char *path)
+{
+	cleanup_fd int fd = layer_open_dir(l, path);
+
+	return fd == -ENOTDIR || fd == -ELOOP;
+}
+
+/*
+ * Has layer @i something else, which the view does not show, where @path needs a directory? Others
+ * may just be putting one there: then it has only been seen too early.
+ */
 static bool is_blocked(const struct stack *st, unsigned i, const char *path)
 {
 	cleanup_free char *parent = strndup(path, path_parent_len(path));
-	cleanup_fd int fd = parent ? layer_open_dir(&st->layers[i], parent) : -ENOMEM;
 	struct found f;
 
-	return (fd == -ENOTDIR || fd == -ELOOP) && stack_lookup(st, parent, &f) == 0 &&
-	       S_ISDIR(f.st.st_mode);
+	return parent && is_no_dir(&st->layers[i], parent) && stack_lookup(st, parent, &f) == 0 &&
+	       S_ISDIR(f.st.st_mode) && is_no_dir(&st->layers[i], parent);
 }
 
 /* `spec` of an existing object: the map's directory, which must lie above the owner. */
@@ -269,12 +278,27 @@ static int owner_of_new(const struct view *v, int graft, int map)
 	return has_trunk(&v->stack) ? (int)trunk_of(&v->stack) : -1;
 }
 
-/* Does layer @i have anything at @path on disk, shown or not? */
-static bool on_disk(const struct layer *l, const char *path)
+/* What layer @l has at @path on disk, shown or not. False if there is nothing. */
+static bool on_disk(const struct layer *l, const char *path, struct object *ret)
 {
 	cleanup_fd int fd = layer_open(l, path, O_PATH, 0);
 
-	return fd >= 0;
+	return fd >= 0 && object_stat(fd, "", ret) == 0;
+}
+
+/*
+ * Does the view hide what layer @i has at @path? What others had there for a moment only is not
+ * hidden.
+ */
+static bool hides_on_disk(const struct stack *st, unsigned i, const char *path)
+{
+	struct object before;
+	struct object after;
+	struct found seen;
+
+	/* what is seen there by now makes the creation fail, as it should */
+	return on_disk(&st->layers[i], path, &before) && stack_lookup(st, path, &seen) < 0 &&
+	       on_disk(&st->layers[i], path, &after) && object_same(&before, &after);
 }
 
 static bool is_whiteout(const struct layer *scratch, const char *path)
@@ -294,12 +318,14 @@ static bool is_whiteout(const struct layer *scratch, const char *path)
 /* Would a deleted name's lower objects show again if the new one were made in layer @to? */
 static bool would_uncover(const struct view *v, const char *path, bool is_dir, unsigned to)
 {
+	struct object o;
+
 	if (!is_whiteout(&v->stack.layers[0], path))
 		return false;
 	if (is_dir)
 		return stack_has_below(&v->stack, path, 0) != 0;
 	for (unsigned i = 1; i < to; i++)
-		if (on_disk(&v->stack.layers[i], path))
+		if (on_disk(&v->stack.layers[i], path, &o))
 			return true;
 	return false;
 }
@@ -312,7 +338,6 @@ static const char *obstacle(const struct view *v, const char *path, bool is_dir,
 			    const struct found *parent, unsigned to)
 {
 	const struct layer *l = &v->stack.layers[to];
-	struct found seen;
 
 	if (!stack_layer_shows(&v->stack, to, path, is_dir))
 		return ", but the view hides this name there";
@@ -322,11 +347,8 @@ static const char *obstacle(const struct view *v, const char *path, bool is_dir,
 		return ", but trunk has no part in this directory";
 	if (!(parent->parts & UINT64_C(1) << to) && is_blocked(&v->stack, to, path))
 		return ", but something hidden is in the way";
-	/* what is seen there by now makes the creation fail, as it should */
-	if (on_disk(l, path))
-		return stack_lookup(&v->stack, path, &seen) == 0
-			       ? NULL
-			       : ", but something hidden is there";
+	if (hides_on_disk(&v->stack, to, path))
+		return ", but something hidden is there";
 	if (would_uncover(v, path, is_dir, to))
 		return ", but scratch hides the name";
 	return NULL;
