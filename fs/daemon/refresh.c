@@ -145,6 +145,22 @@ static void repeat_node(const struct refresh *r, uint64_t dir, const char *name,
 		events_tell(v, ECHO_ATTR, dir, name, o->type, o->child);
 }
 
+/*
+ * Is what the kernel has of a directory of another one? That need not show in what was found, since
+ * a request may have been there before: it shows in what is watched.
+ */
+static bool is_turned(const struct refresh *r, const struct outcome *o)
+{
+	bool followed;
+
+	if (o->new_parts)
+		return true;
+	tree_read(r->srv);
+	followed = place_is_followed(r->srv, o->child);
+	tree_done(r->srv);
+	return !followed;
+}
+
 /* One name in one directory of the view. */
 static void refresh_name(const struct refresh *r, uint64_t dir, const char *name, unsigned what)
 {
@@ -165,7 +181,7 @@ static void refresh_name(const struct refresh *r, uint64_t dir, const char *name
 			tell_name(r, dir, name, &o);
 	} else if (o.child->type == S_IFDIR && (o.new_parts || (what & WATCH_NAME))) {
 		/* another directory of that name, or one more part: nothing in it is certain */
-		if (!(what & WATCH_OWN) || o.new_parts) {
+		if (!(what & WATCH_OWN) || is_turned(r, &o)) {
 			inval_listing(r->inval, dir);
 			refresh_tree(r, o.child);
 		}
@@ -337,12 +353,23 @@ static void refresh_strayed(const struct refresh *r, uint64_t id, const char *na
 		inval_entry(r->inval, id, name);
 }
 
+/* What was done to its directories while it was watched anew was not heard. */
 static void refresh_all_in(const struct refresh *r, uint64_t id)
 {
+	cleanup_strv struct strv names = STRV_INIT;
 	cleanup_node struct node *dir = NULL;
 
-	if (table_get(r->srv->table, id, &dir) == 0)
-		refresh_dir(r, dir);
+	if (table_get(r->srv->table, id, &dir) < 0)
+		return;
+	refresh_dir(r, dir);
+	(void)table_kids(r->srv->table, dir, &names); /* without memory: none */
+	for (size_t i = 0; i < names.n; i++) {
+		struct outcome o = { .child = table_child(r->srv->table, dir, names.v[i]) };
+
+		if (o.child && o.child->type == S_IFDIR && is_turned(r, &o))
+			refresh_tree(r, o.child);
+		outcome_clear(&o);
+	}
 }
 
 void refresh_node(const struct refresh *r, uint64_t id, const char *name)

@@ -2,7 +2,7 @@
 """Directories that others put in the place of those that the mount renames at the same time."""
 import os
 
-from daemontree import view
+from daemontree import SPEC, view
 from linux import RENAME_EXCHANGE, renameat2
 from mounted import equal, main, true, write_file
 
@@ -81,4 +81,27 @@ def another_one_is_exchanged_than_was_known():
             equal(v.listdir(a), ['f'], f'{a}: names')
 
 
-main(another_one_is_renamed_than_was_known, another_one_is_exchanged_than_was_known)
+def one_that_is_moved_elsewhere_too_is_another_one_here():
+    """A spec directory at its own place, while the mount renames in it by the mapped place."""
+    with view(more=many()) as v:
+        for k in range(ROUNDS):
+            a, b = (f'{v.root}/{SPEC}/{name}{k}' for name in 'ab')
+            fill(a, 'A')
+            fill(b, 'B')
+            v.cli('sync', v.mnt)
+            look_at_all(v.path(SPEC))
+            look_at_all(v.path('include'))
+            true(not os.path.exists(v.path(f'{SPEC}/a{k}/B')), 'no B yet')
+            keep_busy(v)
+            os.rename(v.path(f'include/a{k}'), v.path(f'include/x{k}'))
+            os.rename(v.path(f'include/b{k}'), v.path(f'include/a{k}'))
+            os.mkdir(v.path(f'{SPEC}/a{k}/new'))
+            os.stat(v.path(f'{SPEC}/a{k}'))
+            os.rmdir(v.path(f'{SPEC}/a{k}/new'))
+            v.cli('sync', v.mnt)
+            check(v, f'{SPEC}/a{k}', 'B')
+            check(v, f'include/x{k}', 'A')
+
+
+main(another_one_is_renamed_than_was_known, another_one_is_exchanged_than_was_known,
+     one_that_is_moved_elsewhere_too_is_another_one_here)
