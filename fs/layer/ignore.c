@@ -6,6 +6,9 @@
  */
 #include <errno.h>
 #include <git2.h>
+#if __has_include(<git2/sys/errors.h>)
+#include <git2/sys/errors.h> /* git_error_set_str(), from libgit2 1.8 on */
+#endif
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
