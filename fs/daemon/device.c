@@ -2,7 +2,7 @@
 /*
  * Reading and writing the device ourselves: see device.h. Only the greeting is looked at, which
  * is the first request and the first reply of a connection. Source: linux/fuse.h,
- * FUSE_HANDLE_KILLPRIV_V2.
+ * FUSE_HANDLE_KILLPRIV_V2 and FUSE_PARALLEL_DIROPS.
  */
 #include "daemon/device.h"
 
@@ -17,8 +17,12 @@
 
 #if defined(HAVE_FUSE_CUSTOM_IO) && !defined(FUSE_CAP_HANDLE_KILLPRIV_V2)
 
+/* What this libfuse does not answer, the second although it is wanted (seen with 3.14.0). */
+#define LEFT_OUT (FUSE_HANDLE_KILLPRIV_V2 | FUSE_PARALLEL_DIROPS)
+
 /* A process serves one connection. */
 static _Atomic uint64_t greeting; /* unique number of the greeting, until it is answered */
+static _Atomic uint32_t offered;  /* in it, of LEFT_OUT */
 
 static ssize_t device_read(int fd, void *buf, size_t size, void *userdata)
 {
@@ -27,8 +31,10 @@ static ssize_t device_read(int fd, void *buf, size_t size, void *userdata)
 	const struct fuse_init_in *in = (const void *)(h + 1);
 
 	if (n >= (ssize_t)(sizeof(*h) + offsetof(struct fuse_init_in, flags) + sizeof(in->flags)) &&
-	    h->opcode == FUSE_INIT && (in->flags & FUSE_HANDLE_KILLPRIV_V2))
+	    h->opcode == FUSE_INIT) {
+		atomic_store(&offered, in->flags & LEFT_OUT);
 		atomic_store(&greeting, h->unique);
+	}
 	return n;
 }
 
@@ -52,7 +58,7 @@ static ssize_t device_writev(int fd, struct iovec *v, int count, void *userdata)
 		return writev(fd, v, count);
 	atomic_store(&greeting, 0);
 	memcpy(&out, v[1].iov_base, v[1].iov_len);
-	out.flags |= FUSE_HANDLE_KILLPRIV_V2;
+	out.flags |= atomic_load(&offered);
 	more[0] = v[0];
 	more[1] = (struct iovec){ .iov_base = &out, .iov_len = v[1].iov_len };
 	return writev(fd, more, 2);

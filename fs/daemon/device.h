@@ -2,7 +2,8 @@
 /*
  * What the kernel offers and libfuse has no name for. With HANDLE_KILLPRIV_V2 the kernel
  * remembers that a file has no capabilities and does not ask before each write; libfuse 3.14
- * cannot ask for it, but lets us see what is read from and written to the device.
+ * cannot ask for it, but lets us see what is read from and written to the device. Nor does it pass
+ * on that look-ups in one directory need not wait for each other.
  */
 #ifndef SPECFS_DAEMON_DEVICE_H
 #define SPECFS_DAEMON_DEVICE_H

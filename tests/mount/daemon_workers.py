@@ -12,7 +12,7 @@ import threading
 import time
 
 from checks import stop
-from mounted import View, equal, main, read_file, true, wait_for
+from mounted import View, equal, main, read_file, true, wait_for, write_file
 
 FILES = 6  # fewer than threads
 QUICK_SEC = 10
@@ -30,6 +30,12 @@ def waiting_readers(v):
     for reader in readers:
         reader.start()
     return readers, got
+
+
+def waits(thread):
+    """Where in the kernel it waits."""
+    with open(f'/proc/self/task/{thread.native_id}/wchan', encoding='ascii') as f:
+        return f.read()
 
 
 def others_are_served():
@@ -62,6 +68,30 @@ def others_are_served():
             for reader in readers:
                 reader.join()
             equal(got, {k: x.encode() for k, x in tree.items()}, 'what was read')
+
+
+def a_slow_look_up_holds_up_no_other_one():
+    """In one directory: what scratch has is found there, however long a layer takes for a name."""
+    with View({'d/old': ''}, use_git=False) as below:
+        with View({'own/old': ''}, opts=['-l', below.mnt], use_git=False) as v:
+            v.write('d/mine', 'yes')
+            write_file(f'{v.scratch}/upper/d/new', 'new')  # the kernel has not asked for it yet
+            stop(below.daemon.pid)
+            end = threading.Timer(LIMIT_SEC, below.daemon.send_signal, [signal.SIGCONT])
+            end.start()
+            try:
+                slow = threading.Thread(target=os.path.exists, args=(v.path('d/none'), ))
+                slow.start()
+                wait_for(lambda: 'request_wait_answer' in waits(slow), 'the look-up that waits')
+                start = time.monotonic()
+                equal(os.path.exists(v.path('d/new')), True, 'a name that scratch has')
+                took = time.monotonic() - start
+                true(took < QUICK_SEC, f'it waited {took:.1f} s')
+                true(slow.is_alive(), 'the other one waits')
+            finally:
+                end.cancel()
+                below.daemon.send_signal(signal.SIGCONT)
+            slow.join()
 
 
 def one_thread_will_do():
@@ -125,5 +155,5 @@ def it_keeps_no_directory_open_at_rest():
         wait_for(lambda: descriptors(v.daemon.pid) <= before, 'nothing is open any more')
 
 
-main(others_are_served, one_thread_will_do, it_wakes_after_a_rest, it_sleeps_at_rest,
-     it_keeps_no_directory_open_at_rest)
+main(others_are_served, a_slow_look_up_holds_up_no_other_one, one_thread_will_do,
+     it_wakes_after_a_rest, it_sleeps_at_rest, it_keeps_no_directory_open_at_rest)
