@@ -100,6 +100,12 @@ static int rmdir_spec(struct viewfix *f)
 	return vf_rmdir(f, "lib/e");
 }
 
+/* It is hidden, and scratch has a part of it. */
+static int rmdir_hiding(struct viewfix *f)
+{
+	return vf_rmdir(f, "src/h");
+}
+
 static int rename_in_trunk(struct viewfix *f)
 {
 	return vf_rename(f, "src/f", "src/t", 0);
@@ -191,6 +197,7 @@ static const struct scenario scenarios[] = {
 	{ "rm in scratch", rm_scratch, "s/f", "s", "ENOENT" },
 	{ "rm by hide line", rm_hidden, "lib/f", "lib", "ENOENT" },
 	{ "rmdir of spec and trunk", rmdir_spec, "lib/e", "EISDIR", "ENOENT" },
+	{ "rmdir of what hides", rmdir_hiding, "src/h", "EISDIR", "ENOENT" },
 	{ "rename in trunk", rename_in_trunk, "src/f", "src", "ENOENT", "src/t", "ENOENT", "src",
 	  true },
 	{ "rename over in trunk", rename_over_in_trunk, "src/f", "src", "ENOENT", "src/g", "g",
@@ -237,12 +244,14 @@ static struct viewfix *prepare(void **state)
 		  "trunk/lib/e/", "trunk/spec/b/lib/e/", "trunk/spec/b/back/f=back", "trunk/s/f=s",
 		  "trunk/s/gone=gone", "trunk/s/d/in/x=sx", "trunk/src/l->one",
 		  "trunk/lib/l->three", "trunk/lib/d/x=libx",
-		  "trunk/lib/m/t=mt", "trunk/spec/b/lib/m/s=ms", NULL);
+		  "trunk/src/h/hidden.txt=h", "trunk/lib/m/t=mt", "trunk/spec/b/lib/m/s=ms", NULL);
 	vf_open(f, "b");
 	assert_int_equal(vf_put(f, "s/mine", "mine"), 0);
 	assert_int_equal(vf_symlink(f, "s/l", "two"), 0);
 	assert_int_equal(vf_mkdir(f, "lib/m/__pycache__"), 0);
 	assert_int_equal(vf_rm(f, "s/gone"), 0);
+	assert_int_equal(vf_mkdir(f, "src/h/__pycache__"), 0);
+	assert_int_equal(vf_rmdir(f, "src/h/__pycache__"), 0);
 	return f;
 }
 
@@ -253,6 +262,7 @@ static void check_checkout(struct viewfix *f, const char *what)
 		{ "trunk/lib/f", "lib" },   { "trunk/lib/both", "trunk" },
 		{ "trunk/s/f", "s" },	    { "trunk/s/gone", "gone" },
 		{ "trunk/s/d/in/x", "sx" }, { "trunk/spec/b/back/f", "back" },
+		{ "trunk/src/h/hidden.txt", "h" },
 	};
 
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
