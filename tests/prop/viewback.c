@@ -182,6 +182,8 @@ static int do_two(struct site *site, struct spot *s, const struct op *o)
 	r = change_link(v, s->path, &s->f, to.dir, &to.parent, to.name, &made);
 	if (!r)
 		r = compare(site, s->path, &s->f);
+	if (r == -ENOTDIR)
+		r = 0; /* below a graft it took the place of a directory above the old name */
 	return r < 0 ? r : compare(site, to.path, &made);
 }
 
