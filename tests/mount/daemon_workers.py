@@ -116,11 +116,20 @@ def cpu_ticks(pid):
     return int(fields[11]) + int(fields[12])
 
 
-def it_sleeps_at_rest():
+def burst(v, client):
+    """Quick requests, one after the other; every name is another one."""
+    for i in range(1000):
+        true(not os.path.exists(v.path(f'none-{client}-{i}')), 'a name that is not there')
+
+
+def it_sleeps_at_rest(clients):
     """After many quick requests, for which it waited awake, the daemon takes no time any more."""
     with View({'a': 'x'}) as v:
-        for i in range(3000):
-            true(not os.path.exists(v.path(f'none-{i}')), 'a name that is not there')
+        threads = [threading.Thread(target=burst, args=(v, i)) for i in range(clients)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
         deadline = time.monotonic() + LIMIT_SEC
         while True:
             before = cpu_ticks(v.daemon.pid)
@@ -129,6 +138,14 @@ def it_sleeps_at_rest():
             if took <= 2:  # of 50
                 break
             true(time.monotonic() < deadline, f'{took} ticks of half a second at rest')
+
+
+def it_sleeps_after_one_client():
+    it_sleeps_at_rest(1)
+
+
+def it_sleeps_after_many_clients():
+    it_sleeps_at_rest(8)
 
 
 def descriptors(pid):
@@ -156,4 +173,5 @@ def it_keeps_no_directory_open_at_rest():
 
 
 main(others_are_served, a_slow_look_up_holds_up_no_other_one, one_thread_will_do,
-     it_wakes_after_a_rest, it_sleeps_at_rest, it_keeps_no_directory_open_at_rest)
+     it_wakes_after_a_rest, it_sleeps_after_one_client, it_sleeps_after_many_clients,
+     it_keeps_no_directory_open_at_rest)
