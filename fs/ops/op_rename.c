@@ -254,6 +254,15 @@ static void note_parts(const struct place *p, const struct found *f)
 	place_marked(p);
 }
 
+/* The kernel keeps what it moves; where it must ask each time, it has to be told. */
+static void note_loose(const struct side *s, const struct found *f)
+{
+	const struct place *p = &s->place;
+
+	if (stack_is_loose(&p->srv->view->stack, &p->parts, s->name, f))
+		table_stray(p->srv->table, p->dir, s->name);
+}
+
 /* A node keeps its type; an object of another type is there by others' doing. */
 static bool same_type(const struct found *a, const struct found *b)
 {
@@ -327,6 +336,7 @@ static int follow(struct renaming *rn, const struct handle *kept)
 	drop_if_copied(srv, a, &now);
 	place_marked(&a->place);
 	note_parts(&b->place, &now);
+	note_loose(b, &now);
 	place_emptied(&a->place);
 	if (is_dir(a->n) && !is_plain_move(&a->f, &now))
 		rebind_below(rn);
@@ -358,6 +368,8 @@ static int follow_exchange(struct renaming *rn)
 	drop_if_copied(srv, b, &at_a);
 	note_parts(&a->place, &at_a);
 	note_parts(&b->place, &at_b);
+	note_loose(a, &at_a);
+	note_loose(b, &at_b);
 	if ((is_dir(a->n) && !is_plain_move(&a->f, &at_b)) ||
 	    (is_dir(b->n) && !is_plain_move(&b->f, &at_a)))
 		rebind_below(rn);
