@@ -48,6 +48,8 @@ tests python3-pip     python pip
 tests python3-wheel   python wheel
 tests attr            cmd getfattr
 tests acl             cmd setfacl
+tests libcap2-bin     cmd setcap
+tests ed              cmd ed
 tests shellcheck      cmd shellcheck
 clang clang           cmd clang
 lint  clang-tidy      cmd clang-tidy

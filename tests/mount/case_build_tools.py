@@ -77,7 +77,9 @@ def no_build_is_repeated():
 
 
 def times_agree_with_ninjas_own_log():
-    """Field 3 of .ninja_log is the time of the output as ninja saw it."""
+    """Field 3 of .ninja_log is the output's time as ninja saw it; from 1.12 on, its command's."""
+    version = run(['ninja', '--version']).stdout.split('.')
+    starts = [int(x) for x in version[:2]] >= [1, 12]
     with project() as v:
         configure(v)
         ninja(v)
@@ -87,8 +89,11 @@ def times_agree_with_ninjas_own_log():
             for line in lines:
                 _, _, stamp, name, _ = line.split('\t')
                 path = os.path.join(v.path('build'), name)
-                if os.path.exists(path) and int(stamp):
-                    equal(os.stat(path).st_mtime_ns, int(stamp), f'{name}: {when}')
+                if not os.path.exists(path) or not int(stamp):
+                    continue
+                saw = os.stat(path).st_mtime_ns
+                true(starts and saw >= int(stamp) or saw == int(stamp),
+                     f'{name}: {when}, {stamp} and not {saw}')
             forget()
 
 
