@@ -376,3 +376,13 @@ int listing_is_empty(const struct stack *st, const struct dirset *dir)
 
 	return r < 0 ? r : l->n == 0;
 }
+
+int listing_is_empty_at(const struct stack *st, const char *path, uint64_t parts)
+{
+	cleanup_dirset struct dirset ds;
+	int r;
+
+	dirset_init(&ds);
+	r = stack_open_dir(st, path, parts, &ds);
+	return r < 0 ? r : listing_is_empty(st, &ds);
+}

@@ -41,4 +41,7 @@ size_t listing_seek(const struct listing *l, uint64_t offset);
 /** listing_is_empty - does the directory show no name at all? 1, 0 or a negative errno */
 int listing_is_empty(const struct stack *st, const struct dirset *dir);
 
+/** listing_is_empty_at - the same of the directory at view path @path, whose parts are @parts */
+int listing_is_empty_at(const struct stack *st, const char *path, uint64_t parts);
+
 #endif

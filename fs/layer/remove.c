@@ -191,16 +191,6 @@ int change_unlink(struct view *v, const char *path, const struct found *f, const
 	return v->work ? remove_file(v, in, path, f, &route) : -EROFS;
 }
 
-static int is_empty(struct view *v, const char *path, const struct found *f)
-{
-	cleanup_dirset struct dirset ds;
-	int r;
-
-	dirset_init(&ds);
-	r = stack_open_dir(&v->stack, path, f->parts, &ds);
-	return r < 0 ? r : listing_is_empty(&v->stack, &ds);
-}
-
 /*
  * Does the view hide a name that is on disk in the open directory @fd, a part of @ds? It must have
  * been there all the time. Returns 1, 0 if it has gone, -ENOTEMPTY if it is shown, or an errno.
@@ -358,7 +348,7 @@ int change_rmdir(struct view *v, const char *path, const struct found *f)
 		return -ENOTDIR;
 	if (!*path)
 		return -EBUSY;
-	empty = is_empty(v, path, f);
+	empty = listing_is_empty_at(&v->stack, path, f->parts);
 	if (!empty || (empty < 0 && empty != -EACCES))
 		return empty < 0 ? empty : -ENOTEMPTY;
 	r = route_existing(v, path, f, ROUTE_REMOVE, &route);

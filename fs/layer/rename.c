@@ -23,16 +23,6 @@ static bool is_same(const struct found *a, const struct found *b)
 	return !a->virtual && !b->virtual && object_same(&a->obj, &b->obj);
 }
 
-static int is_empty(struct view *v, const char *path, const struct found *f)
-{
-	cleanup_dirset struct dirset ds;
-	int r;
-
-	dirset_init(&ds);
-	r = stack_open_dir(&v->stack, path, f->parts, &ds);
-	return r < 0 ? r : listing_is_empty(&v->stack, &ds);
-}
-
 /* May @to_f be replaced by @from_f? */
 static int check_replace(struct view *v, const struct found *from_f, const char *to,
 			 const struct found *to_f)
@@ -43,7 +33,7 @@ static int check_replace(struct view *v, const struct found *from_f, const char 
 		return is_dir(to_f) ? -EISDIR : 0;
 	if (!is_dir(to_f))
 		return -ENOTDIR;
-	r = is_empty(v, to, to_f);
+	r = listing_is_empty_at(&v->stack, to, to_f->parts);
 	return r < 0 ? r : r ? 0 : -ENOTEMPTY;
 }
 

@@ -210,14 +210,9 @@ static void take_dir(struct search *s, unsigned i, const struct candidate *c)
 /* Does a directory that is only implied, with nothing else behind it, show nothing? 1, 0, errno */
 static int is_hollow(const struct search *s)
 {
-	cleanup_dirset struct dirset ds;
-	int r;
-
-	dirset_init(&ds);
 	if (!s->f.implied || candidate_places_exist(s->st, s->places))
 		return 0;
-	r = stack_open_dir(s->st, s->path, s->f.parts, &ds);
-	return r < 0 ? r : listing_is_empty(s->st, &ds);
+	return listing_is_empty_at(s->st, s->path, s->f.parts);
 }
 
 /* Take a non-directory of layer @i, unless there is a directory above it. */
