@@ -105,16 +105,16 @@ static void take_out(struct table *t, struct node *n, struct node **list)
 /* Move a node that nobody needs to the list of the dead, and up: its parents too. */
 static void bury(struct table *t, struct node *n, struct node **dead)
 {
-	struct node *todo = NULL;
+	struct node *taken = NULL;
 
-	take_out(t, n, &todo);
-	while (todo) {
-		n = list_pop(&todo);
+	take_out(t, n, &taken);
+	while (taken) {
+		n = list_pop(&taken);
 		while (n->names) {
 			struct node *parent = name_remove(t, n->names);
 
 			if (!--parent->refs && parent != n)
-				take_out(t, parent, &todo);
+				take_out(t, parent, &taken);
 		}
 		list_push(dead, n);
 	}
