@@ -169,11 +169,13 @@ static void pick_hide(struct maker *k, struct op *o)
 		char path[PATH_SIZE];
 		char line[PATH_SIZE + 8];
 		size_t used = strlen(o->data);
+		size_t len;
 
 		pick_old(k, path);
 		(void)snprintf(line, sizeof(line), forms[pick(k, 8) % 5], path);
-		if (used + strlen(line) < sizeof(o->data))
-			(void)snprintf(o->data + used, sizeof(o->data) - used, "%s", line);
+		len = strlen(line);
+		if (used + len < sizeof(o->data))
+			memcpy(o->data + used, line, len + 1);
 	}
 	if (!*o->data)
 		(void)snprintf(o->data, sizeof(o->data), "# nothing\n");
