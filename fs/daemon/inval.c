@@ -37,8 +37,8 @@ void inval_entry(struct inval *i, uint64_t dir, const char *name)
  * An entry that is dropped takes along whatever it leads to once the kernel gets the directory's
  * lock: somebody may have made a new directory of that name by then, and work or mount in it.
  * The price of asking again is that an answer that is under way, if it is to such a question, can
- * make the name of the old one valid once more. Who goes there gets ESTALE, upon which the kernel
- * looks the name up anew.
+ * make the name of the old one valid once more. It is an empty directory then, in which look-ups
+ * say ENOENT, until its name is dropped again.
  */
 void inval_dir_entry(struct inval *i, uint64_t dir, const char *name, uint64_t id)
 {
