@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Fewer than these are not worth the time: about 4 MB. */
-enum { TRIM_NODES = 10000 };
+/* Fewer than these are not worth the time: scattered, they keep about a page each, 1 MB in all. */
+enum { TRIM_NODES = 256 };
 
 static void destroy(struct node *n)
 {
@@ -98,7 +98,6 @@ static void take_out(struct table *t, struct node *n, struct node **list)
 		return;
 	table_unhash(t, n);
 	hashset_remove(&t->ids, &n->by_id);
-	t->n_gone++;
 	list_push(list, n);
 }
 
@@ -278,6 +277,8 @@ struct node *table_add_node(struct table *t, const struct found *f)
 	n->type = f->st.st_mode & S_IFMT;
 	n->nameless = true;
 	hashset_add(&t->ids, &n->by_id);
+	if (t->ids.n > t->most)
+		t->most = t->ids.n;
 	table_set_found(t, n, f);
 	return n;
 }
@@ -453,9 +454,9 @@ void table_trim(struct table *t)
 	bool many;
 
 	pthread_mutex_lock(&t->lock);
-	many = t->n_gone >= TRIM_NODES && t->n_gone > t->ids.n;
+	many = t->most >= TRIM_NODES && t->ids.n < t->most / 2;
 	if (many)
-		t->n_gone = 0;
+		t->most = t->ids.n;
 	pthread_mutex_unlock(&t->lock);
 	if (many)
 		(void)malloc_trim(0); /* whether there was anything to give back */

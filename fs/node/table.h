@@ -67,9 +67,10 @@ void table_forget(struct table *t, uint64_t id, uint64_t count);
 size_t table_count(struct table *t);
 
 /**
- * table_trim - give memory back to the system if many nodes have gone
+ * table_trim - give memory back to the system if more than half of the nodes have gone
  *
- * Called after forgetting, with no lock held; does something once in ten thousand nodes.
+ * Called after forgetting, with no lock held; again whenever another half has gone: what is left
+ * may be scattered over all of the memory.
  */
 void table_trim(struct table *t);
 

@@ -17,7 +17,7 @@ struct table {
 	struct hashset objects; /* nodes of all but directories, by seen.key */
 	struct hashset names;	/* by parent's id and text */
 	uint64_t next_id;
-	size_t n_gone;		/* nodes that went since memory was given back */
+	size_t most;		/* nodes there have been since memory was given back */
 	struct slots *slots;	 /* constant */
 	struct snapshots *snaps; /* constant */
 	void (*gone)(void *arg, struct node *n);
