@@ -191,11 +191,11 @@ static int content(void *arg, const char *name, struct strbuf *ret)
 	return control_content(arg, name, ret);
 }
 
-static void stale_attr(void *arg, uint64_t id)
+static int stale_attr(void *arg, uint64_t id)
 {
 	struct session *s = arg;
 
-	(void)fuse_lowlevel_notify_inval_inode(s->fuse, id, -1, 0); /* not known: not stale */
+	return fuse_lowlevel_notify_inval_inode(s->fuse, id, -1, 0);
 }
 
 /* Let the kernel cache for ever if it can be told of changes, else let it ask each time. */

@@ -88,6 +88,7 @@ struct node {
 	_Atomic bool parked;	/* its object has a name where no view shows it */
 	_Atomic bool unwatched; /* something that may change it is not: nothing of it is cached */
 	_Atomic bool settling;	/* files: told_end and data_end are being put right */
+	_Atomic bool doubtful;	/* files: an answer may have changed what told_end is about */
 	_Atomic bool resized;	/* files: others have changed its size before */
 	_Atomic bool lowered;	/* files: since then READs had to wait for the size */
 	union {

@@ -418,6 +418,7 @@ void table_forget(struct table *t, uint64_t id, uint64_t count)
 		if (!n->nlookup && n->type == S_IFREG) { /* nor are its size and pages known */
 			atomic_store(&n->told_end, 0);
 			atomic_store(&n->data_end, 0);
+			atomic_store(&n->doubtful, false);
 		}
 		if (!n->nlookup && !n->refs)
 			bury(t, n, &dead);
@@ -437,6 +438,16 @@ int table_known(struct table *t, uint64_t id)
 		n->nlookup++;
 	pthread_mutex_unlock(&t->lock);
 	return r;
+}
+
+uint64_t table_lookups(struct table *t, struct node *n)
+{
+	uint64_t nlookup;
+
+	pthread_mutex_lock(&t->lock);
+	nlookup = n->nlookup;
+	pthread_mutex_unlock(&t->lock);
+	return nlookup;
 }
 
 size_t table_count(struct table *t)

@@ -60,6 +60,9 @@ int table_get(struct table *t, uint64_t id, struct node **ret);
 /** table_known - the kernel, which knows that node, takes one more reference; -ENOENT if not */
 int table_known(struct table *t, uint64_t id);
 
+/** table_lookups - how many references the kernel holds, or is about to be told of */
+uint64_t table_lookups(struct table *t, struct node *n);
+
 /** table_forget - the kernel gives back @count references */
 void table_forget(struct table *t, uint64_t id, uint64_t count);
 

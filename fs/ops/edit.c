@@ -440,7 +440,8 @@ int edit_drop_privileges(struct server *srv, const struct node *n, struct handle
 	if (drop && fchmod(h->fd, (st.st_mode & 07777) & ~drop) < 0)
 		return -errno;
 	atomic_store(&h->has_setid, st.st_mode & ~drop & (S_ISUID | S_ISGID));
+	/* after a write the kernel keeps the old mode; if it does not know the node, it has none */
 	if (drop && srv->stale_attr)
-		srv->stale_attr(srv->arg, n->id); /* after a write the kernel keeps the old mode */
+		(void)srv->stale_attr(srv->arg, n->id);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "ops/hidden.h"
 #include "ops/ops.h"
 #include "ops/reply.h"
+#include "ops/size.h"
 
 enum { OFFSET_DOT = 1, OFFSET_DOTDOT = 2 };
 
@@ -30,6 +31,7 @@ struct batch {
 	size_t size;
 	size_t used;
 	bool unwatched; /* the kernel must not keep the listing */
+	bool sizes;	/* of files in it, that are to be asked for again */
 };
 
 void op_opendir(fuse_req_t req, fuse_ino_t id, struct fuse_file_info *fi)
@@ -87,6 +89,19 @@ static uint64_t parent_ino(struct server *srv, struct place *p)
 	return f.st.st_ino;
 }
 
+/* A name is to lead to no size that may still be on its way, see size.h: then it is looked up. */
+static int check_size(struct place *p, struct batch *b, const char *name,
+		      const struct fuse_entry_param *e)
+{
+	if (size_has_arrived(p->srv, e->ino, &e->attr)) {
+		b->sizes = true;
+		return 0;
+	}
+	table_forget(p->srv->table, e->ino, 1);
+	table_stray(p->srv->table, p->dir, name); /* or what it leads to now stays */
+	return -EAGAIN;
+}
+
 /*
  * Add a name of the listing, with its node if the kernel wants that. @fresh: this very request has
  * read the listing, so that what it says of layers holds: a change since then is told of, or makes
@@ -108,6 +123,8 @@ static int add_entry(struct place *p, struct batch *b, const struct entry *le, b
 			return r;
 		if (!r)
 			r = entry_enter(p, le->name, &f, false, NULL, &e);
+		if (!r && e.attr_timeout == 0)
+			r = check_size(p, b, le->name, &e);
 		if (!r && follow)
 			entry_follow(p, le->name, &e);
 	}
@@ -202,6 +219,20 @@ static int list(struct server *srv, uint64_t id, off_t offset, struct batch *b)
 	return r < 0 ? r : fill(srv, &p, (uint64_t)offset, b);
 }
 
+/* What was told of files without any time that it is valid for. */
+static void told_sizes(struct server *srv, const struct batch *b)
+{
+	for (size_t at = 0; b->plus && at < b->used;) {
+		const struct fuse_direntplus *d = (const void *)(b->buf + at);
+		const struct fuse_entry_out *e = &d->entry_out;
+		struct stat st = { .st_mode = e->attr.mode, .st_size = (off_t)e->attr.size };
+
+		if (e->nodeid && !e->attr_valid && !e->attr_valid_nsec)
+			size_told(srv, e->nodeid, &st);
+		at += FUSE_DIRENTPLUS_SIZE(d);
+	}
+}
+
 /* Take back what a reply that did not arrive would have counted. */
 static void take_back(struct server *srv, const struct batch *b)
 {
@@ -225,6 +256,8 @@ static void reply_list(struct server *srv, fuse_req_t req, uint64_t id, size_t s
 		reply_err(req, r);
 	else if (fuse_reply_buf(req, b.buf, b.used) < 0)
 		take_back(srv, &b);
+	else if (b.sizes)
+		told_sizes(srv, &b);
 	if (b.unwatched && srv->stale_data)
 		srv->stale_data(srv->watch_arg, id);
 }

@@ -111,6 +111,8 @@ void op_getattr(fuse_req_t req, fuse_ino_t id, struct fuse_file_info *fi)
 		r = getattr(srv, id, false, &st, &timeout);
 	}
 	reply_attr(req, r, &st, timeout);
+	if (!r && timeout == 0)
+		size_told(srv, id, &st);
 }
 
 static int readlink_held(struct server *srv, struct node *n, struct strbuf *ret)

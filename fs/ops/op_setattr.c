@@ -183,4 +183,6 @@ void op_setattr(fuse_req_t req, fuse_ino_t id, struct stat *st, int valid,
 	int r = setattr(srv, id, st, valid, &who, &now, &timeout);
 
 	reply_attr(req, r, &now, timeout);
+	if (!r && timeout == 0)
+		size_told(srv, id, &now);
 }

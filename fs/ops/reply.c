@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "ops/hidden.h"
+#include "ops/size.h"
 
 void reply_err(fuse_req_t req, int r)
 {
@@ -19,15 +20,30 @@ static void take_back(struct server *srv, uint64_t id)
 		table_forget(srv->table, id, 1);
 }
 
+static void reply_known(struct server *srv, fuse_req_t req, const struct fuse_entry_param *e,
+			const struct fuse_file_info *fi)
+{
+	bool again = e->attr_timeout == 0;
+	int r;
+
+	if (again)
+		size_await(srv, e->ino, &e->attr);
+	r = fi ? fuse_reply_create(req, e, fi) : fuse_reply_entry(req, e);
+	if (r < 0)
+		take_back(srv, e->ino);
+	else if (again)
+		size_told(srv, e->ino, &e->attr);
+}
+
 void reply_entry(struct server *srv, fuse_req_t req, int r, const struct fuse_entry_param *e)
 {
 	struct fuse_entry_param none = { .entry_timeout = e->entry_timeout };
 
-	if (!r && fuse_reply_entry(req, e) < 0)
-		take_back(srv, e->ino);
+	if (!r)
+		reply_known(srv, req, e, NULL);
 	else if (r == -ENOENT && none.entry_timeout > 0)
 		(void)fuse_reply_entry(req, &none);
-	else if (r < 0)
+	else
 		reply_err(req, r);
 }
 
@@ -36,8 +52,8 @@ void reply_created(struct server *srv, fuse_req_t req, int r, const struct fuse_
 {
 	if (r < 0)
 		reply_err(req, r);
-	else if (fuse_reply_create(req, e, fi) < 0)
-		take_back(srv, e->ino);
+	else
+		reply_known(srv, req, e, fi);
 }
 
 void reply_attr(fuse_req_t req, int r, const struct stat *st, double timeout_sec)

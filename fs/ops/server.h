@@ -82,8 +82,9 @@ struct server {
 	void (*on_init)(void *arg, const struct fuse_conn_info *conn);
 	int (*content)(void *arg, const char *name, struct strbuf *ret);
 	/* append the content of .specfs/@name; -ENOENT */
-	/* a request changed attributes that its reply can't tell; waits for nothing; may be NULL */
-	void (*stale_attr)(void *arg, uint64_t id);
+	/* the kernel is to ask for a node's attributes, and to take none of replies to what it has
+	 * asked before; -ENOENT if it knows no such node; waits for nothing; may be NULL */
+	int (*stale_attr)(void *arg, uint64_t id);
 
 	/* a directory that is to be redirected was made in directory @dir; must not block; may be
 	 * NULL */

@@ -17,6 +17,8 @@
 enum {
 	MAX_TRIES = 16, /* each further one means that the file was changed once more */
 	READERS_NSEC = 3000000,
+	ARRIVE_NSEC = 100000,
+	ARRIVE_MAX = 200, /* 20 ms: many times what a reply takes to arrive */
 	NAME_SEC = 1, /* a look's name is valid for it; nobody else knows it */
 };
 
@@ -117,7 +119,8 @@ bool size_is_news(const struct server *srv, const struct node *n, const struct s
 	uint64_t told = atomic_load(&n->told_end);
 
 	return n->type == S_IFREG && srv->stale_data && told &&
-	       (told != end_of(st->st_size) || is_beyond(n) || atomic_load(&n->settling));
+	       (told != end_of(st->st_size) || is_beyond(n) || atomic_load(&n->settling) ||
+		atomic_load(&n->doubtful));
 }
 
 void size_tell(struct server *srv, struct node *n, struct stat *st, double *timeout_sec)
@@ -136,7 +139,52 @@ void size_tell(struct server *srv, struct node *n, struct stat *st, double *time
 	data = atomic_load(&n->data_end);
 	st->st_size = (off_t)(data && data < end ? data : end) - 1;
 	*timeout_sec = 0;
-	srv->stale_data(srv->watch_arg, n->id);
+	atomic_store(&n->doubtful, true);
+}
+
+/* The node, if the kernel may have another size of it than we think, or was told an old one. */
+static struct node *doubtful_file(struct server *srv, uint64_t id, const struct stat *st)
+{
+	struct node *n = NULL;
+
+	if (!S_ISREG(st->st_mode) || !srv->stale_data || table_get(srv->table, id, &n) < 0)
+		return NULL;
+	if (atomic_load(&n->told_end) != end_of(st->st_size))
+		atomic_store(&n->doubtful, true);
+	if (atomic_load(&n->doubtful))
+		return n;
+	node_unref(n);
+	return NULL;
+}
+
+/* Has the kernel got what earlier replies tell of the node, and is that too old now? */
+static bool has_arrived(struct server *srv, struct node *n)
+{
+	return srv->stale_attr(srv->arg, n->id) != -ENOENT || table_lookups(srv->table, n) <= 1;
+}
+
+bool size_has_arrived(struct server *srv, uint64_t id, const struct stat *st)
+{
+	cleanup_node struct node *n = doubtful_file(srv, id, st);
+
+	return !n || has_arrived(srv, n);
+}
+
+void size_await(struct server *srv, uint64_t id, const struct stat *st)
+{
+	static const struct timespec pause = { .tv_nsec = ARRIVE_NSEC };
+	cleanup_node struct node *n = doubtful_file(srv, id, st);
+
+	for (int i = 0; n && i < ARRIVE_MAX && !has_arrived(srv, n); i++)
+		(void)nanosleep(&pause, NULL); /* cut short: looks sooner */
+}
+
+void size_told(struct server *srv, uint64_t id, const struct stat *st)
+{
+	cleanup_node struct node *n = doubtful_file(srv, id, st);
+
+	if (n)
+		srv->stale_data(srv->watch_arg, id);
 }
 
 static void look_begin(struct size_looks *all, struct look *l)
@@ -199,6 +247,7 @@ static void let_readers_on(struct node *n)
 static int settle_once(struct server *srv, struct node *n, const struct size_ways *ways,
 		       struct stat *ret)
 {
+	bool doubtful = atomic_exchange(&n->doubtful, false);
 	uint64_t told;
 	off_t now;
 	int r;
@@ -213,7 +262,7 @@ static int settle_once(struct server *srv, struct node *n, const struct size_way
 	atomic_store(&n->data_end, 0);
 	atomic_store(&n->read_end, 0);
 	ways->drop(ways->arg, n->id);
-	if (!told || told == end_of(ret->st_size))
+	if (!told || (told == end_of(ret->st_size) && !doubtful))
 		return 1;
 	atomic_store(&n->resized, true);
 	/* a READ that finds less from now on finds that it is less */
@@ -262,6 +311,8 @@ void size_settle(struct server *srv, uint64_t id, bool drop, const struct size_w
 	}
 	for (size_t i = 0; i < n_waiting; i++)
 		reply_attr(waiting[i], r, &st, timeout);
+	if (!r && !timeout)
+		size_told(srv, id, &st);
 }
 
 int size_looks_new(struct size_looks **ret)
@@ -314,9 +365,13 @@ bool size_looked_up(struct server *srv, fuse_req_t req, uint64_t dir, const char
 		r = table_known(srv->table, l->id);
 	}
 	pthread_mutex_unlock(&srv->looks->lock);
-	if (!r)
-		srv->stale_attr(srv->arg, e.ino);
-	reply_entry(srv, req, r, &e);
+	if (r < 0) {
+		reply_err(req, r);
+		return true;
+	}
+	(void)srv->stale_attr(srv->arg, e.ino); /* one it does not know yet has no pages */
+	if (fuse_reply_entry(req, &e) < 0)
+		table_forget(srv->table, e.ino, 1);
 	return true;
 }
 

@@ -12,7 +12,10 @@
  * if anything was told about the file, or its pages were dropped, since the kernel asked. Hence:
  *
  *   told_end  is what the kernel has. Replies tell that and nothing else (size_tell), so that they
- *             change nothing. Those to GETATTR wait until it is true again (size_is_news).
+ *             change nothing. Those to GETATTR wait until it is true again (size_is_news). One
+ *             that brings a name waits until what was told of the node before has arrived, since
+ *             that may be older and leave time (size_await); and since it can change the kernel's
+ *             size if that was settled meanwhile, it is looked at again afterwards (size_told).
  *   data_end  is the least end of what was read since the pages were dropped (size_read).
  *   Another size is brought to the kernel by a look of the daemon's own at the node, which is over
  *   when its pages are cut, too: by size_settle(), once the old pages were dropped, and not beyond
@@ -72,9 +75,29 @@ bool size_read(struct server *srv, struct node *n, off_t offset, size_t size, si
 /**
  * size_tell - @st is about to be told, and may be kept for @timeout_sec
  *
- * Takes what is news out of both, and has it settled.
+ * Takes what is news out of both. If it leaves no time, the caller calls size_told() after that.
  */
 void size_tell(struct server *srv, struct node *n, struct stat *st, double *timeout_sec);
+
+/**
+ * size_await - @st is about to be told of node @id with no time, together with a name
+ *
+ * Waits until the kernel has got, or will not get, what earlier replies tell of the node: they may
+ * have left it time, and the name would lead there. When this returns the kernel is to ask again.
+ * Not with a lock held: others may wait for 20 ms.
+ */
+void size_await(struct server *srv, uint64_t id, const struct stat *st);
+
+/** size_has_arrived - the same without waiting: false if such a reply may still be on its way */
+bool size_has_arrived(struct server *srv, uint64_t id, const struct stat *st);
+
+/**
+ * size_told - a reply has told @st of node @id, and that it is to be asked for again
+ *
+ * Has the size settled if that is news, or if the kernel may have been given another one by it than
+ * it had got meanwhile. Does nothing about what is not a file.
+ */
+void size_told(struct server *srv, uint64_t id, const struct stat *st);
 
 /** size_is_news - has @st another size than the kernel knows, by another's doing? */
 bool size_is_news(const struct server *srv, const struct node *n, const struct stat *st);

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Files that others replace by renaming new ones over them, as editors and generators do. Who looks
+at the directory may see a new one while it is still empty, by its temporary name; by its own name
+nobody sees it empty.
+"""
+import os
+import time
+
+from children import start, statuses
+from mounted import View, equal, main, true
+
+FILES = 4
+SECONDS = 6
+MODES = {'auto': [], 'strict': ['-o', 'cache=strict'], 'ttl': ['-o', 'cache=ttl=1']}
+GONE = OSError  # it is another one by now: ENOENT, ESTALE
+
+
+def replace(root, k, end):
+    """Each new file is empty for a moment, longer at times than a reply is on its way."""
+    i = 0
+    while time.monotonic() < end:
+        i += 1
+        path = f'{root}/doc/f{(i * 7 + k) % FILES}'
+        with open(f'{path}.{k}', 'wb', buffering=0) as f:
+            time.sleep(i % 5 * 0.0004)
+            f.write(b'x' * (1 + i * 311 % 9000))
+        os.replace(f'{path}.{k}', path)
+        time.sleep(i % 3 * 0.0015)
+
+
+def look(v, end):
+    while time.monotonic() < end:
+        for name in os.listdir(v.path('doc')):
+            try:
+                os.lstat(v.path(f'doc/{name}'))
+            except GONE:
+                pass
+
+
+def at_once(path):
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return len(os.read(fd, 1 << 16))
+    finally:
+        os.close(fd)
+
+
+def by_size(path):
+    with open(path, 'rb') as f:
+        return len(f.read()) and os.fstat(f.fileno()).st_size
+
+
+def of_name(path):
+    return os.stat(path).st_size
+
+
+def read(how, v, end):
+    """How many of the reads found nothing."""
+    i = n = 0
+    while time.monotonic() < end:
+        i += 1
+        try:
+            n += how(v.path(f'doc/f{i % FILES}')) == 0
+        except GONE:
+            pass
+    if n:
+        print(f'{how.__name__}: {n} of {i} find it empty', flush=True)
+    return n > 0
+
+
+def check(mode, seconds):
+    with View({f'doc/f{i}': 'first\n' for i in range(FILES)}, opts=MODES[mode]) as v:
+        end = time.monotonic() + seconds
+        writers = [start(replace, v.root, k, end) for k in range(2)]
+        readers = [start(look, v, end) for _ in range(2)]
+        readers += [start(read, how, v, end) for how in (at_once, at_once, by_size, of_name)]
+        equal(set(statuses(writers)), {0}, 'writers')
+        equal(set(statuses(readers)), {0}, f'{mode}: readers of empty files')
+        v.cli('sync', v.mnt)
+        for i in range(FILES):
+            equal(os.stat(v.path(f'doc/f{i}')).st_size, os.stat(f'{v.root}/doc/f{i}').st_size,
+                  f'size of f{i} at last')
+            with open(f'{v.root}/doc/f{i}', 'rb') as f:
+                true(v.read(f'doc/f{i}') == f.read(), f'f{i} at last')
+
+
+def cached():
+    check('auto', SECONDS)
+
+
+def not_cached():
+    check('strict', SECONDS / 3)
+
+
+def cached_for_a_time():
+    check('ttl', SECONDS / 3)
+
+
+main(cached, not_cached, cached_for_a_time)
