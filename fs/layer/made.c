@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <uthash.h>
+#include <utlist.h>
 
 #include "base/fd.h"
 #include "base/path.h"
@@ -33,6 +34,8 @@ struct name {
 	struct name *next;
 	char *path;
 	char *theirs; /* "", or a name of people's: see above */
+	struct name *theirs_next; /* of those with one, in made.theirs */
+	struct name *theirs_prev;
 };
 
 struct item {
@@ -44,20 +47,24 @@ struct item {
 struct made {
 	pthread_rwlock_t lock; /* guards the table */
 	struct item *items;
+	struct name *theirs; /* few: what people had and has been moved or replaced */
 	_Atomic bool any;
 	int fd; /* of the list, for appending; -1 */
 };
 
-static void name_free(struct name *n)
+/* @n need not be in the table. */
+static void name_free(struct made *m, struct name *n)
 {
 	if (!n)
 		return;
+	if (n->theirs_prev)
+		DL_DELETE2(m->theirs, n, theirs_prev, theirs_next);
 	free(n->path);
 	free(n->theirs);
 	free(n);
 }
 
-static struct name *name_new(const char *path, const char *theirs)
+static struct name *name_new(struct made *m, const char *path, const char *theirs)
 {
 	struct name *n = calloc(1, sizeof(*n));
 
@@ -67,17 +74,17 @@ static struct name *name_new(const char *path, const char *theirs)
 	n->theirs = strdup(theirs);
 	if (n->path && n->theirs)
 		return n;
-	name_free(n);
+	name_free(m, n);
 	return NULL;
 }
 
-static void item_free(struct item *i)
+static void item_free(struct made *m, struct item *i)
 {
 	while (i->names) {
 		struct name *n = i->names;
 
 		i->names = n->next;
-		name_free(n);
+		name_free(m, n);
 	}
 	free(i);
 }
@@ -91,7 +98,7 @@ void made_free(struct made *m)
 		return;
 	HASH_ITER(hh, m->items, i, next) {
 		HASH_DEL(m->items, i);
-		item_free(i);
+		item_free(m, i);
 	}
 	if (m->fd >= 0)
 		close(m->fd);
@@ -133,7 +140,7 @@ static const struct name *find_at(struct made *m, const char *path, const struct
 static void forget(struct made *m, struct item *i)
 {
 	HASH_DEL(m->items, i);
-	item_free(i);
+	item_free(m, i);
 }
 
 /* Take the name at @slot from @i, which goes with its last one. */
@@ -142,7 +149,7 @@ static void forget_name(struct made *m, struct item *i, struct name **slot)
 	struct name *n = *slot;
 
 	*slot = n->next;
-	name_free(n);
+	name_free(m, n);
 	if (!i->names)
 		forget(m, i);
 }
@@ -166,18 +173,22 @@ static struct item *item_of(struct made *m, const struct made_key *key)
 static void remember(struct made *m, const struct made_key *key, const char *path,
 		     const char *theirs)
 {
-	struct name *n = name_new(path, theirs);
+	struct name *n = name_new(m, path, theirs);
 	struct item *i = n ? item_of(m, key) : NULL;
 	struct name **slot;
+	struct name *old;
 
 	if (!i) {
-		name_free(n);
+		name_free(m, n);
 		return;
 	}
 	slot = slot_of(i, path);
-	n->next = *slot ? (*slot)->next : NULL;
-	name_free(*slot);
+	old = *slot;
+	n->next = old ? old->next : NULL;
 	*slot = n;
+	name_free(m, old);
+	if (*n->theirs)
+		DL_APPEND2(m->theirs, n, theirs_prev, theirs_next);
 }
 
 static void print(const struct made_key *key, const struct name *n, struct strbuf *ret)
@@ -203,10 +214,9 @@ static void append(const struct made *m, const struct strbuf *line)
 /* A name of people's from which something has been moved away, or that something of ours has. */
 static bool is_theirs(const struct made *m, const char *path)
 {
-	for (const struct item *i = m->items; i; i = i->hh.next)
-		for (const struct name *n = i->names; n; n = n->next)
-			if (!strcmp(n->theirs, path))
-				return true;
+	for (const struct name *n = m->theirs; n; n = n->theirs_next)
+		if (!strcmp(n->theirs, path))
+			return true;
 	return false;
 }
 
@@ -516,7 +526,7 @@ static void print_true(const struct stack *st, struct made *m, struct item *i, s
 			struct name *n = *slot;
 
 			*slot = n->next;
-			name_free(n);
+			name_free(m, n);
 		}
 	}
 	if (!i->names)
