@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ops/edit.h"
@@ -18,6 +19,7 @@
 
 enum {
 	STACK_BUF = 64 << 10, /* up to here copying is cheaper than setting up a pipe */
+	AT_WORK_SEC = 2,
 };
 
 /* What a file of that size has at @offset, up to @size bytes. */
@@ -28,10 +30,10 @@ static size_t there_is(const struct stat *st, size_t size, off_t offset)
 	return (uint64_t)(st->st_size - offset) < size ? (size_t)(st->st_size - offset) : size;
 }
 
-static bool is_changed(const struct stat *a, const struct stat *b)
+/* Who has changed a file a moment ago may be at it still. */
+static bool is_at_work(const struct stat *st)
 {
-	return a->st_size != b->st_size || a->st_ctim.tv_sec != b->st_ctim.tv_sec ||
-	       a->st_ctim.tv_nsec != b->st_ctim.tv_nsec;
+	return time(NULL) - st->st_ctim.tv_sec < AT_WORK_SEC;
 }
 
 /* Through @buf, of @size bytes. */
@@ -58,8 +60,9 @@ static void reply_small(struct server *srv, struct node *n, fuse_req_t req, int 
 }
 
 /*
- * How much goes through the pipe is not told, and a file that changes meanwhile may have less: that
- * is found afterwards. One that others make longer and shorter goes the other way.
+ * How much goes through the pipe is not told, and a file that others cut meanwhile may have had
+ * nothing for a moment: that is found afterwards by its being shorter, or not at all if it is as
+ * long again. So what may be changing goes the other way.
  */
 static void reply_fd(struct server *srv, struct node *n, fuse_req_t req, int fd, size_t size,
 		     off_t offset)
@@ -71,7 +74,7 @@ static void reply_fd(struct server *srv, struct node *n, fuse_req_t req, int fd,
 	int r = fstat(fd, &before) < 0 ? -errno : 0;
 
 	if (!r && (size_read(srv, n, offset, size, there_is(&before, size, offset)) ||
-		   atomic_load(&n->resized)))
+		   atomic_load(&n->resized) || is_at_work(&before)))
 		buf = malloc(size);
 	if (buf) {
 		reply_copy(srv, n, req, fd, buf, size, offset);
@@ -81,7 +84,7 @@ static void reply_fd(struct server *srv, struct node *n, fuse_req_t req, int fd,
 	v.buf[0].fd = fd;
 	v.buf[0].pos = offset;
 	(void)fuse_reply_data(req, &v, 0);
-	if (r < 0 || fstat(fd, &after) < 0 || is_changed(&before, &after))
+	if (r < 0 || fstat(fd, &after) < 0 || after.st_size < before.st_size)
 		(void)size_read(srv, n, offset, size, 0);
 }
 

@@ -3,10 +3,14 @@
 import json
 import os
 import threading
+import time
 
-from mounted import View, equal, main, true, wait_for
+from children import start, statuses
+from mounted import View, equal, main, true, wait_for, write_file
 
 EDITS = 400
+LARGE = 400_000  # several READs
+LARGE_SEC = 4
 
 
 def pages_dropped(v):
@@ -84,5 +88,51 @@ def what_the_mount_writes_keeps_its_pages():
         equal(pages_dropped(v), dropped, 'nodes whose pages were dropped')
 
 
+def at_once(path):
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return len(os.read(fd, 1 << 20))
+    finally:
+        os.close(fd)
+
+
+def by_size(path):
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return len(os.read(fd, os.fstat(fd).st_size))
+    finally:
+        os.close(fd)
+
+
+def look_for_less(read, path, end):
+    n = less = 0
+    while time.monotonic() < end:
+        try:
+            got = read(path)
+        except OSError:  # it is another one by now: ENOENT, ESTALE
+            continue
+        n += 1
+        less += got < LARGE
+        if got < LARGE:
+            print(f'{read.__name__} {n}: {got} bytes', flush=True)
+    return less > 0
+
+
+def a_large_one_is_never_shorter_than_it_was():
+    """Each is a new one, of which nothing has been read: so it is read while it grows first."""
+    with View({'log': 'x' * LARGE}) as v:
+        below, end = os.path.join(v.root, 'log'), time.monotonic() + LARGE_SEC
+        readers = [start(look_for_less, read, v.path('log'), end)
+                   for read in (at_once, by_size) * 2]
+        while time.monotonic() < end:
+            write_file(below + '.new', 'x' * LARGE)
+            os.rename(below + '.new', below)
+            for _ in range(30):
+                append(below, b'line\n')
+                time.sleep(0.0003)
+        equal(statuses(readers), [0] * 4, 'readers that found less')
+
+
 main(each_append_shows_whole, readers_of_a_growing_file_see_no_zeros,
-     through_another_name_of_a_hard_link, what_the_mount_writes_keeps_its_pages)
+     through_another_name_of_a_hard_link, what_the_mount_writes_keeps_its_pages,
+     a_large_one_is_never_shorter_than_it_was)
