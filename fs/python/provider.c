@@ -243,7 +243,8 @@ static bool is_outdated(struct state *st, struct provider *p)
 /* The published provider, looked for if need be; 0 and -1 as provider_load(). */
 static int provider_get(struct state *st, struct provider **ret, PyObject **ret_module)
 {
-	struct provider *known = atomic_load_explicit(&st->provider, memory_order_acquire), *p;
+	struct provider *known = atomic_load_explicit(&st->provider, memory_order_acquire);
+	struct provider *p = NULL;
 	int r;
 
 	if (known && !is_outdated(st, known)) {
