@@ -88,14 +88,14 @@ struct node {
 	_Atomic bool parked;	/* its object has a name where no view shows it */
 	_Atomic bool unwatched; /* something that may change it is not: nothing of it is cached */
 	_Atomic bool settling;	/* files: told_end and data_end are being put right */
-	_Atomic bool doubtful;	/* files: an answer may have changed what told_end is about */
+	_Atomic bool doubtful;	/* files: what told_end is about may have changed, or pages */
 	_Atomic bool resized;	/* files: others have changed its size before */
 	_Atomic bool lowered;	/* files: since then READs had to wait for the size */
 	union {
 		_Atomic uint64_t watched;  /* directories: layers whose part is watched */
 		_Atomic uint64_t read_end; /* files: the most that was read, see size.h, and 1 */
 	};
-	_Atomic uint64_t stamp;	   /* unwatched files: of the times and size last told; 0: none */
+	_Atomic uint64_t stamp;	   /* files nobody tells of: of times and size last told; 0: none */
 	_Atomic uint64_t told_end; /* files: the size that the kernel knows, and 1; 0: none yet */
 	struct handle *handles;	   /* slots.lock: its descriptors, at most one of a kind */
 	struct snapshot *snapshot; /* snapshots.lock */

@@ -144,22 +144,38 @@ static void fill(struct server *srv, struct node *n, const struct found *f,
 	size_tell(srv, n, &ret->attr, &ret->attr_timeout);
 }
 
-uint64_t entry_stamp(const struct stat *st)
+static uint32_t hash_of(const struct timespec *t, off_t size)
 {
-	uint64_t h = (uint64_t)st->st_mtim.tv_sec * 1000000007u + (uint64_t)st->st_mtim.tv_nsec;
+	uint64_t h = (uint64_t)t->tv_sec * 1000000007u + (uint64_t)t->tv_nsec;
 
-	h = (h * 31 + (uint64_t)st->st_ctim.tv_nsec) * 31 + (uint64_t)st->st_size;
-	return h | (UINT64_C(1) << 63);
+	return (uint32_t)((h * 31 + (uint64_t)size) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
-/* Nobody tells of a change of this file: compare it with what the kernel was told last. */
-static void check_pages(struct server *srv, struct node *n, const struct found *f)
+uint64_t entry_stamp(const struct stat *st)
 {
-	uint64_t stamp = entry_stamp(&f->obj.st);
-	uint64_t before = atomic_exchange(&n->stamp, stamp);
+	uint64_t content = hash_of(&st->st_mtim, st->st_size);
 
-	if (before && before != stamp)
-		srv->stale_data(srv->watch_arg, n->id);
+	return content << 32 | hash_of(&st->st_ctim, 0) | (UINT64_C(1) << 63);
+}
+
+/* Of two stamps: has the file been changed, and has the size and the mtime that it had before? */
+static bool is_kept_time(uint64_t before, uint64_t now)
+{
+	return before != now && before >> 32 == now >> 32;
+}
+
+void entry_check_pages(const struct server *srv, struct node *n, const struct stat *st)
+{
+	bool unwatched = atomic_load_explicit(&n->unwatched, memory_order_relaxed);
+	uint64_t before;
+	uint64_t now;
+
+	if (n->type != S_IFREG || !srv->stale_data || !(unwatched || srv->config.auto_inval))
+		return;
+	now = entry_stamp(st);
+	before = atomic_exchange(&n->stamp, now);
+	if (before && (srv->config.auto_inval ? is_kept_time(before, now) : before != now))
+		atomic_store(&n->doubtful, true);
 }
 
 /* Wait until our own change of that node is done. */
@@ -226,8 +242,7 @@ int entry_enter(struct place *p, const char *name, const struct found *f, bool o
 	    is_refused_link(p, name, f))
 		(void)loosen(p->srv, n);
 	loosen_twins(p->srv, n, &twins);
-	if (p->srv->stale_data && n->type == S_IFREG && atomic_load(&n->unwatched))
-		check_pages(p->srv, n, f);
+	entry_check_pages(p->srv, n, &f->st);
 	lost = e.lost;
 	settle_lost(p, name, lost);
 	fill(p->srv, n, f, ret);

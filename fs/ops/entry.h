@@ -51,6 +51,14 @@ void entry_follow(struct place *p, const char *name, struct fuse_entry_param *e)
 /** entry_stamp - a number that differs whenever a file's size or times do; never 0 */
 uint64_t entry_stamp(const struct stat *st);
 
+/**
+ * entry_check_pages - @st is about to be told of a node: are the kernel's pages of it as old?
+ *
+ * Only where nobody tells of its changes, and not what the kernel finds by itself with auto_inval:
+ * another size or mtime. If they are the next reply to GETATTR waits until they are gone.
+ */
+void entry_check_pages(const struct server *srv, struct node *n, const struct stat *st);
+
 /** entry_attr - attributes as the kernel gets them: @st with what the view shows otherwise */
 void entry_attr(const struct found *f, const struct stat *st, struct stat *ret);
 

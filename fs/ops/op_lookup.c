@@ -87,6 +87,8 @@ static int getattr(struct server *srv, uint64_t id, bool may_wait, struct stat *
 	r = attr_get(srv, n, ret);
 	if (r < 0)
 		return r;
+	if (srv->config.auto_inval)
+		entry_check_pages(srv, n, ret);
 	if (may_wait && size_is_news(srv, n, ret))
 		return 1;
 	*ret_timeout = entry_is_followed(srv, n) ? entry_timeout(srv, n) : 0;

@@ -269,6 +269,27 @@ def ttl_is_not_stale_for_longer():
                 equal(stale(v, n, kept), [], f'turn {n}: after the time')
 
 
+def written_with_its_size_and_its_old_time():
+    """As by a program that keeps times. Of what the kernel compares, nothing differs."""
+    for mode, wait_sec in (('strict', 0), ('ttl=1', 1.1)):
+        for size in (100, 300_000):
+            with View(TREE, 'mthreads', opts=['-o', f'cache={mode}']) as v:
+                real = os.path.join(v.root, 'docs/a.txt')
+                write_file(real, b'a' * size)
+                time.sleep(wait_sec)
+                with open(v.path('docs/a.txt'), 'rb') as kept:
+                    for c in b'bcd':
+                        equal(len(os.pread(kept.fileno(), size, 0)), size, 'before')
+                        st = os.stat(real)
+                        with open(real, 'r+b') as f:
+                            f.write(bytes([c]) * size)
+                        os.utime(real, ns=(st.st_atime_ns, st.st_mtime_ns))
+                        time.sleep(wait_sec)
+                        os.fstat(kept.fileno())
+                        equal(set(os.pread(kept.fileno(), size, 0)), {c}, f'{mode}: an open file')
+                        equal(set(v.read('docs/a.txt')), {c}, f'{mode}: by name')
+
+
 def sync_needs_a_view():
     out = run([binary(), 'sync', '/'], ok=(2, ))
     true('no mounted view' in out.stderr, out.stderr)
@@ -280,4 +301,4 @@ main(names_come_and_go, a_missing_header_is_found_once_it_is_made, content_chang
      a_spec_directory_appears, a_symlink_is_swapped, open_files_follow_their_file,
      open_files_that_were_not_read_yet_are_kept,
      hard_links_and_shared_maps_are_found_by_sync, strict_and_ttl_see_it_too, strict_is_never_stale,
-     ttl_is_not_stale_for_longer, sync_needs_a_view)
+     ttl_is_not_stale_for_longer, written_with_its_size_and_its_old_time, sync_needs_a_view)
