@@ -8,6 +8,7 @@ SPECFS_STRESS_SEC makes it longer (ten minutes: 600), SPECFS_STRESS_SEED repeats
 needs SPECFS_BIN and this directory, nothing else.  Who hangs is reported with its kernel stacks.
 """
 import errno
+import itertools
 import os
 import random
 import shutil
@@ -34,6 +35,7 @@ FORGET = '/proc/sys/vm/drop_caches'
 UNITS = 8
 DIRS = ('doc', 'doc/sub', 'lib', SPEC, SPEC + '/deep')
 PLAIN, EVENTS = ['-p', 'flagtree'], 'events'
+MANY, BUILDS = 16, itertools.count()
 ENDS = ('kill', 'umount', 'term', 'lazy')
 
 
@@ -113,11 +115,11 @@ class Reader(Actor):
 
 
 class Builder(Actor):
-    """Builds in the mount, with ninja and cc if they are there."""
+    """Builds in the mount, each in a directory of its own, with ninja and cc if they are there."""
 
     def __init__(self, v, seed, until):
         super().__init__(v, seed, until)
-        self.at = v.path(f'build{seed % 7}')
+        self.at = v.path(f'build{next(BUILDS) % MANY}')
         self.tools = shutil.which('ninja') and shutil.which('cc')
 
     def step(self):
@@ -366,7 +368,7 @@ def compare(v):
     fresh = os.path.join(v.tmp, 'fresh')
     v.cli('mount', '-b', 'b', '-p', 'flagtree', '-r', '-s', fresh + '-scratch', v.root, fresh)
     try:
-        skip = ('.git', '.specfs', 'third_party') + tuple(f'build{i}' for i in range(7))
+        skip = ('.git', '.specfs', 'third_party') + tuple(f'build{i}' for i in range(MANY))
         got, want = snapshot(v.mnt, skip), snapshot(fresh, skip)
         wrong = sorted(k for k in got.keys() | want.keys() if got.get(k) != want.get(k))
         equal(wrong[:5], [], f'names that differ from a fresh mount ({len(wrong)})')
