@@ -74,6 +74,8 @@ struct change_name {
 	const struct found *f;	 /* what is there, or NULL */
 	const struct dirset *in; /* the directory that it is in, if the caller has it open and would
 				  * hear of any part that it gets; or NULL */
+	bool *ret_copied;	 /* of the new name: may it have got another object than the one
+				  * that had the old name? or NULL */
 };
 
 /**

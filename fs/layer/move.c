@@ -374,6 +374,8 @@ int move_do(const struct move *m)
 	copied = r == -EXDEV;
 	if (copied)
 		r = move_by_copy(m);
+	if (!r && m->ret_copied)
+		*m->ret_copied = copied;
 	if (!r && m->dest)
 		note_made(m, copied);
 	if (!r && m->v->stack.hides[m->dest] && stack_lookup(&m->v->stack, m->to, &now) == 0 &&

@@ -19,6 +19,7 @@ struct move {
 	struct route remove; /* of the old name; for ROUTE_REMOVE */
 	unsigned dest;	     /* layer that takes the new name */
 	bool is_dir;
+	bool *ret_copied; /* see struct change_name */
 };
 
 /**

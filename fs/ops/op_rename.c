@@ -46,6 +46,7 @@ struct renaming {
 	unsigned flags;
 	bool write;	     /* the tree is held for writing */
 	bool parked;	     /* what is replaced has one more name */
+	bool copied;	     /* what was renamed may be another object now */
 	struct node **below; /* known nodes below the directories that move */
 	size_t n_below;
 	struct taken *taken;
@@ -263,10 +264,17 @@ static void note_loose(const struct side *s, const struct found *f)
 		table_stray(p->srv->table, p->dir, s->name);
 }
 
-/* A node keeps its type; an object of another type is there by others' doing. */
-static bool same_type(const struct found *a, const struct found *b)
+/*
+ * Is it there by our doing? A node keeps its type and, if it was not copied, its object. What
+ * others have put there meanwhile is not what the node stands for: who has that open goes on with
+ * it.
+ */
+static bool is_ours(const struct renaming *rn, const struct found *was, const struct found *now)
 {
-	return (a->st.st_mode & S_IFMT) == (b->st.st_mode & S_IFMT);
+	if ((was->st.st_mode & S_IFMT) != (now->st.st_mode & S_IFMT))
+		return false;
+	return rn->copied || S_ISDIR(was->st.st_mode) || was->virtual || now->virtual ||
+	       object_same(&was->obj, &now->obj);
 }
 
 /* What the node holds of an object that was copied is not what it stands for now. */
@@ -321,8 +329,8 @@ static int follow(struct renaming *rn, const struct handle *kept)
 	struct found now;
 	int r = look_again(rn, &now);
 
-	if (r < 0 || !same_type(&a->f, &now)) {
-		/* somebody took it away again underneath */
+	if (r < 0 || !is_ours(rn, &a->f, &now)) {
+		/* somebody took it away again underneath, or replaced it */
 		table_removed(srv->table, a->place.dir, a->name, ORPHAN_HIDDEN);
 		table_removed(srv->table, b->place.dir, b->name, orphan);
 		return 0;
@@ -356,7 +364,7 @@ static int follow_exchange(struct renaming *rn)
 
 	if (!r)
 		r = stack_lookup(&srv->view->stack, b->path, &at_b);
-	if (r < 0 || !same_type(&a->f, &at_b) || !same_type(&b->f, &at_a)) {
+	if (r < 0 || !is_ours(rn, &a->f, &at_b) || !is_ours(rn, &b->f, &at_a)) {
 		table_removed(srv->table, a->place.dir, a->name, ORPHAN_HIDDEN);
 		table_removed(srv->table, b->place.dir, b->name, ORPHAN_HIDDEN);
 		return 0;
@@ -444,6 +452,7 @@ static int change(struct renaming *rn, const struct handle *kept)
 	struct change_name to = name_of(&rn->to);
 	int r;
 
+	to.ret_copied = &rn->copied;
 	set_changing(rn, true);
 	r = change_rename(rn->srv->view, &from, &to, &rn->to.place.found, rn->flags);
 	if (!r)

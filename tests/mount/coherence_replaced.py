@@ -5,9 +5,11 @@ nobody sees it empty.
 """
 import os
 import time
+import zlib
 
 from children import start, statuses
-from mounted import View, equal, main, true
+from linux import RENAME_EXCHANGE, renameat2
+from mounted import View, equal, main, true, write_file
 
 FILES = 4
 SECONDS = 6
@@ -96,4 +98,63 @@ def cached_for_a_time():
     check('ttl', SECONDS / 3)
 
 
-main(cached, not_cached, cached_for_a_time)
+def whole(n):
+    """A content that tells whether it is all there, of a length of its own."""
+    body = b'%d\n' % n * (n % 3000 + 1)
+    return b'%08x\n' % zlib.crc32(body) + body
+
+
+def rename_in_the_mount(how, v, k, end):
+    i = k
+    while time.monotonic() < end:
+        i += 1
+        try:
+            how(v.path(f'doc/f{i % FILES}'), v.path(f'doc/f{i * 7 % 3}'))
+        except GONE:
+            pass
+        time.sleep(i % 3 * 0.0005)
+
+
+def replace_underneath(root, k, end):
+    i = k
+    while time.monotonic() < end:
+        i += 1
+        path = f'{root}/doc/f{i % FILES}'
+        write_file(f'{path}.{k}', whole(i * 311 % 9000))
+        os.replace(f'{path}.{k}', path)
+        time.sleep(i % 4 * 0.0005)
+
+
+def hold(v, end):
+    """What an open file has stays what it is, and is all of one file."""
+    i = wrong = 0
+    while time.monotonic() < end:
+        i += 1
+        try:
+            fd = os.open(v.path(f'doc/f{i % FILES}'), os.O_RDONLY)
+        except GONE:
+            continue
+        try:
+            got = os.pread(fd, 1 << 20, 0)
+            wrong += got[:8] != b'%08x' % zlib.crc32(got[9:])
+            time.sleep(0.002)
+            wrong += os.pread(fd, 1 << 20, 0) != got
+        except GONE:
+            pass
+        finally:
+            os.close(fd)
+    return wrong > 0
+
+
+def renamed_in_the_mount_meanwhile():
+    for how in (os.rename, lambda a, b: renameat2(a, b, RENAME_EXCHANGE)):
+        with View({f'doc/f{i}': whole(i).decode() for i in range(FILES)}) as v:
+            end = time.monotonic() + SECONDS / 2
+            others = [start(rename_in_the_mount, how, v, k, end) for k in range(2)]
+            others += [start(replace_underneath, v.root, k, end) for k in range(2)]
+            holders = [start(hold, v, end) for _ in range(4)]
+            equal(set(statuses(others)), {0}, 'writers')
+            equal(set(statuses(holders)), {0}, 'readers of what was replaced')
+
+
+main(renamed_in_the_mount_meanwhile, cached, not_cached, cached_for_a_time)
