@@ -40,5 +40,20 @@ def a_failing_test_unmounts_too():
     true(mnt and not is_mounted(mnt), 'nothing is mounted after an exception')
 
 
+class Broken(View):
+    def _setup(self):
+        raise KeyError('on purpose')
+
+
+def a_set_up_that_fails_says_why():
+    broken = Broken(TREE)
+    try:
+        with broken:
+            true(False, 'not reached')
+    except KeyError:
+        pass
+    true(not os.path.exists(broken.tmp), 'the temporary directory is gone')
+
+
 main(a_view_is_mounted_and_taken_down, a_background_mount_answers_when_the_command_returns,
-     a_failing_test_unmounts_too)
+     a_failing_test_unmounts_too, a_set_up_that_fails_says_why)

@@ -59,7 +59,7 @@ def inside(p, v, rel):
 
 def the_status_is_the_commands():
     with small() as v:
-        v.env['PATH'] = os.defpath # a directory that may not be searched gives 126
+        v.env['PATH'] = os.defpath  # a directory that may not be searched gives 126
         for text, want in (('exit 0', 0), ('exit 7', 7), ('exit 255', 255), ('kill -9 $$', 137),
                            ('kill -TERM $$', 143)):
             equal(v.see('sh', '-c', text, ok=None).returncode, want, text)
@@ -72,7 +72,7 @@ def the_status_is_the_commands():
 
 def signals_reach_the_command():
     for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if signal.getsignal(sig) == signal.SIG_IGN: # by nohup, say: sh traps no such signal
+        if signal.getsignal(sig) == signal.SIG_IGN:  # by nohup, say: sh traps no such signal
             signal.signal(sig, signal.SIG_DFL)
     script = 'trap "echo got; exit 3" {0}; echo ready; while :; do sleep 0.1; done'
     with small() as v:

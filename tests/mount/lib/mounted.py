@@ -191,6 +191,10 @@ class View:
         self.bin = binary()
         # realpath: the view's origin answers name real paths
         self.tmp = os.path.realpath(tempfile.mkdtemp(prefix='specfs-', dir=temp_base()))
+        self.mnt = os.path.join(self.tmp, self.at)
+        self.scratch = os.path.join(self.tmp, 'scratch')
+        self.log_path = os.path.join(self.tmp, 'daemon.log')
+        open(self.log_path, 'w').close()
         try:
             self._setup()
             if self.want_mount:
@@ -216,10 +220,6 @@ class View:
 
     def _setup(self):
         self.root = self.given_root or os.path.join(self.tmp, 'checkout')
-        self.mnt = os.path.join(self.tmp, self.at)
-        self.scratch = os.path.join(self.tmp, 'scratch')
-        self.log_path = os.path.join(self.tmp, 'daemon.log')
-        open(self.log_path, 'w').close()
         os.makedirs(self.mnt)
         os.makedirs(self.scratch)
         self.env = dict(os.environ,

@@ -15,6 +15,18 @@ from private import NOBODY, profile_dir
 MARKER = 'python/triton/FLAGTREE_BACKEND'
 
 
+def end(p, limit_sec=20):
+    """End what a test that failed has left; the program passes SIGTERM on to its command."""
+    if p.poll() is not None:
+        return
+    p.terminate()
+    try:
+        p.communicate(timeout=limit_sec)
+    except subprocess.TimeoutExpired:
+        p.kill()
+        p.communicate(timeout=limit_sec)
+
+
 class Place(View):
     """A View that is never mounted where the test can see it.
 
@@ -70,10 +82,12 @@ class Place(View):
                    stdin=stdin, limit_sec=limit_sec)
 
     def begin(self, *command, opts=()):
-        """The same, left to run; a Popen with text pipes."""
-        return subprocess.Popen(self.argv(*command, opts=opts), cwd=self.root, env=self.env,
-                                text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE)
+        """The same, left to run; a Popen with text pipes. It ends with the test at the latest."""
+        p = subprocess.Popen(self.argv(*command, opts=opts), cwd=self.root, env=self.env,
+                             text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+        self.at_end.callback(end, p)
+        return p
 
     def fault(self, *words, has, cwd=None, env=None):
         """`specfs WORDS` must fail with status 2 and one line that has every text of @has."""
