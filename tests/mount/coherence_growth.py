@@ -7,6 +7,7 @@ import time
 
 from children import start, statuses
 from mounted import View, equal, main, true, wait_for, write_file
+from readers import at_once, by_size
 
 EDITS = 400
 LARGE = 400_000  # several READs
@@ -88,27 +89,11 @@ def what_the_mount_writes_keeps_its_pages():
         equal(pages_dropped(v), dropped, 'nodes whose pages were dropped')
 
 
-def at_once(path):
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        return len(os.read(fd, 1 << 20))
-    finally:
-        os.close(fd)
-
-
-def by_size(path):
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        return len(os.read(fd, os.fstat(fd).st_size))
-    finally:
-        os.close(fd)
-
-
 def look_for_less(read, path, end):
     n = less = 0
     while time.monotonic() < end:
         try:
-            got = read(path)
+            got = len(read(path))
         except OSError:  # it is another one by now: ENOENT, ESTALE
             continue
         n += 1

@@ -9,7 +9,8 @@ import zlib
 
 from children import start, statuses
 from linux import RENAME_EXCHANGE, renameat2
-from mounted import View, equal, main, true, write_file
+from mounted import View, equal, main, read_file, true, write_file
+from readers import at_once
 
 FILES = 4
 SECONDS = 6
@@ -39,25 +40,16 @@ def look(v, end):
                 pass
 
 
-def at_once(path):
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        return len(os.read(fd, 1 << 16))
-    finally:
-        os.close(fd)
+def length(read):
+    return lambda path: len(read(path))
 
 
-def by_size(path):
-    with open(path, 'rb') as f:
-        return len(f.read()) and os.fstat(f.fileno()).st_size
-
-
-def of_name(path):
+def size(path):
     return os.stat(path).st_size
 
 
-def read(how, v, end):
-    """How many of the reads found nothing."""
+def look_for_none(how, v, end):
+    """Returns whether any of them found nothing."""
     i = n = 0
     while time.monotonic() < end:
         i += 1
@@ -66,7 +58,7 @@ def read(how, v, end):
         except GONE:
             pass
     if n:
-        print(f'{how.__name__}: {n} of {i} find it empty', flush=True)
+        print(f'{n} of {i} find it empty', flush=True)
     return n > 0
 
 
@@ -75,7 +67,8 @@ def check(mode, seconds):
         end = time.monotonic() + seconds
         writers = [start(replace, v.root, k, end) for k in range(2)]
         readers = [start(look, v, end) for _ in range(2)]
-        readers += [start(read, how, v, end) for how in (at_once, at_once, by_size, of_name)]
+        readers += [start(look_for_none, how, v, end)
+                    for how in (length(at_once), length(at_once), length(read_file), size)]
         equal(set(statuses(writers)), {0}, 'writers')
         equal(set(statuses(readers)), {0}, f'{mode}: readers of empty files')
         v.cli('sync', v.mnt)

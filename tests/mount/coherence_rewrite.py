@@ -8,13 +8,13 @@ import os
 import time
 
 from children import start, statuses
-from mounted import View, equal, fails, main, true
+from mounted import View, equal, fails, main, read_file, true
+from readers import ROOM, at_once
 
 SECONDS = 1.2  # of each mix of a writer and its readers
 MODES = {'auto': [], 'auto, named': [], 'strict': ['-o', 'cache=strict'],
          'ttl': ['-o', 'cache=ttl=1']}
 CACHED = ('auto', 'auto, named')
-ROOM = 1 << 22
 
 
 def line(i):
@@ -56,19 +56,6 @@ def only_longer(path, i):
 
 
 # ------------------------------------------------------------------ readers, in the mount
-
-
-def at_once(path):
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        return os.read(fd, ROOM)
-    finally:
-        os.close(fd)
-
-
-def by_size(path):
-    with open(path, 'rb') as f:
-        return f.read()
 
 
 def in_pages(path):
@@ -141,7 +128,7 @@ def check(writer, *readers, modes=MODES):
 
 
 def written_anew():
-    check(anew, at_once, by_size, in_pages, held())
+    check(anew, at_once, read_file, in_pages, held())
 
 
 def written_anew_in_pieces():
@@ -153,7 +140,7 @@ def written_anew_and_large():
 
 
 def made_longer_and_cut_at_times():
-    check(longer, at_once, by_size, held())
+    check(longer, at_once, read_file, held())
 
 
 def made_longer():
