@@ -230,46 +230,70 @@ static int remove_old(const struct move *m, const struct copied_list *list, bool
 	return remove_file(m->v, m->from_in, m->from, m->from_f, &m->remove);
 }
 
-static int check_removable(struct view *v, const char *path, const struct found *f);
+/* A walk through what moves. */
+struct check {
+	struct view *v;
+	unsigned dest; /* layer that it is for; 0: whatever comes is shown */
+	bool is_shown; /* all of it, there */
+};
 
-static int check_children(struct view *v, const char *path, const struct found *f)
+/* @target: view path of the new place, if there is one */
+static int check_any(struct check *c, const char *path, const char *target, const struct found *f);
+
+static int check_child(struct check *c, const char *path, const char *target, const char *name,
+		       const struct found *f)
+{
+	cleanup_strbuf struct strbuf sub = STRBUF_INIT;
+	cleanup_strbuf struct strbuf to = STRBUF_INIT;
+	bool is_dir = S_ISDIR(f->obj.st.st_mode);
+	int r = path_join(&sub, path, name);
+
+	if (!r)
+		r = path_join(&to, target, name);
+	if (r < 0)
+		return r;
+	if (c->dest && (!stack_layer_shows(&c->v->stack, c->dest, to.buf, is_dir) ||
+			stack_hides(&c->v->stack, c->dest, to.buf, is_dir)))
+		c->is_shown = false;
+	return check_any(c, sub.buf, to.buf, f);
+}
+
+static int check_children(struct check *c, const char *path, const char *target,
+			  const struct found *f)
 {
 	cleanup_listing struct listing *l = NULL;
 	cleanup_dirset struct dirset ds;
 	int r;
 
 	dirset_init(&ds);
-	r = stack_open_dir(&v->stack, path, f->parts, &ds);
+	r = stack_open_dir(&c->v->stack, path, f->parts, &ds);
 	if (!r)
-		r = listing_read(&v->stack, &ds, &l);
+		r = listing_read(&c->v->stack, &ds, &l);
 	for (size_t i = 0; !r && i < l->n; i++) {
-		cleanup_strbuf struct strbuf sub = STRBUF_INIT;
 		struct found child;
 
-		r = stack_child(&v->stack, &ds, l->v[i].name, &child);
-		if (r == -ENOENT) {
+		r = stack_child(&c->v->stack, &ds, l->v[i].name, &child);
+		if (!r)
+			r = check_child(c, path, target, l->v[i].name, &child);
+		else if (r == -ENOENT)
 			r = 0; /* removed meanwhile */
-			continue;
-		}
-		if (!r)
-			r = path_join(&sub, path, l->v[i].name);
-		if (!r)
-			r = check_removable(v, sub.buf, &child);
 	}
 	return r;
 }
 
-static int check_removable(struct view *v, const char *path, const struct found *f)
+static int check_any(struct check *c, const char *path, const char *target, const struct found *f)
 {
 	struct route route;
-	int r = route_existing(v, path, f, ROUTE_REMOVE, &route);
+	int r = route_existing(c->v, path, f, ROUTE_REMOVE, &route);
 
-	return r < 0 || !S_ISDIR(f->obj.st.st_mode) ? r : check_children(v, path, f);
+	return r < 0 || !S_ISDIR(f->obj.st.st_mode) ? r : check_children(c, path, target, f);
 }
 
 int move_check(const struct move *m)
 {
-	return check_removable(m->v, m->from, m->from_f);
+	struct check c = { .v = m->v };
+
+	return check_any(&c, m->from, "", m->from_f);
 }
 
 /* Copy, publish the copy, take the old one away. */
@@ -302,9 +326,14 @@ static int copy_and_remove(const struct move *m)
 	return r < 0 && begun && stack_lookup(&m->v->stack, m->from, &left) == -ENOENT ? 0 : r;
 }
 
+/* A directory goes to scratch as a whole if the layer that it is for would hide something of it. */
 int move_by_copy(const struct move *m)
 {
-	int r = move_check(m);
+	struct check c = { .v = m->v, .dest = m->dest, .is_shown = true };
+	struct move now = *m;
+	int r = check_any(&c, m->from, m->to, m->from_f);
 
-	return r < 0 ? r : copy_and_remove(m);
+	if (!c.is_shown)
+		now.dest = 0;
+	return r < 0 ? r : copy_and_remove(&now);
 }

@@ -38,6 +38,23 @@ def mounted(**kw):
     return View(TREE, 'b', opts=['-p', 'flagtree'] + kw.pop('opts', []), **kw)
 
 
+def names_that_a_map_hides_are_not_lost():
+    """The map of include shows no CMakeLists.txt of its directory."""
+    with mounted() as v:
+        for number, place in enumerate(PLACES):
+            old, new = v.path(f'{place}/h{number}'), v.path(f'include/own/i{number}')
+            os.makedirs(old + '/sub')
+            for name in ('f', 'sub/CMakeLists.txt'):
+                with open(f'{old}/{name}', 'w') as f:
+                    f.write(place)
+            os.rename(old, new)
+            true(not os.path.lexists(old), f'{old} is gone')
+        v.remount()
+        for number, place in enumerate(PLACES):
+            for name in ('f', 'sub/CMakeLists.txt'):
+                equal(v.read(f'include/own/i{number}/{name}'), place.encode(), f'from {place}')
+
+
 def from_each_place_to_each(opts=()):
     with mounted(opts=list(opts)) as v:
         os.mkdir(v.path('ignored/new'))
@@ -177,7 +194,7 @@ def pip_upgrades_and_uninstalls_what_trunk_has(p):
 
 
 need_program('mv', 'git')
-main(from_each_place_to_each, in_a_view_of_scratch_alone,
+main(names_that_a_map_hides_are_not_lost, from_each_place_to_each, in_a_view_of_scratch_alone,
      each_file_lies_where_its_new_place_belongs, git_follows_moves_in_trunk,
      an_overlay_may_lie_over_a_view,
      *everywhere(pip_upgrades_and_uninstalls_what_trunk_has, routings=['rules']))

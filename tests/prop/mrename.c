@@ -183,12 +183,40 @@ static void remove_old_dir(const struct moving *mv)
 		model_whiteout(mv->m, mv->from);
 }
 
-static int move_by_copy(const struct moving *mv)
+/* Would the layer that takes it show all that is in it? */
+static bool is_shown_there(const struct moving *mv, const char *path, const struct seen *s)
 {
+	char names[NAMES_MAX][NAME_SIZE];
+	size_t count = mnode_is_dir(s->node) ? model_names(mv->m, path, s, names) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		char sub[PATH_SIZE];
+		char to[PATH_SIZE];
+		struct seen k;
+
+		(void)snprintf(sub, sizeof(sub), "%s/%s", path, names[i]);
+		(void)snprintf(to, sizeof(to), "%s%s", mv->to, sub + strlen(mv->from));
+		if (model_lookup(mv->m, sub, &k) < 0)
+			continue;
+		if (!model_shown(mv->m, mv->dest, to, mnode_is_dir(k.node)) ||
+		    model_is_hidden(mv->m, mv->dest, to, mnode_is_dir(k.node)) ||
+		    !is_shown_there(mv, sub, &k))
+			return false;
+	}
+	return true;
+}
+
+static int move_by_copy(const struct moving *asked)
+{
+	struct moving now = *asked;
+	const struct moving *mv = &now;
 	struct mcopies c = { .n = 0 };
 	struct mnode *n;
-	int r = copy_visible(mv, mv->from, &mv->s, &c, &n);
+	int r;
 
+	if (now.dest && !is_shown_there(asked, asked->from, &asked->s))
+		now.dest = 0;
+	r = copy_visible(mv, mv->from, &mv->s, &c, &n);
 	free(c.v);
 	if (r < 0)
 		return r;
