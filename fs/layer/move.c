@@ -325,6 +325,8 @@ static bool is_possible(const struct move *m)
 {
 	uint64_t own = UINT64_C(1) << m->remove.layer;
 
+	if (!m->remove.in_place || m->from_f->via_link)
+		return false;
 	if (m->remove.layer == m->dest)
 		return !m->is_dir || !(m->from_f->parts & ~(own | 1));
 	/* a directory may hold what the other layer must not have, a link need another text */
@@ -370,7 +372,7 @@ int move_do(const struct move *m)
 		r = remove_check(m->v, m->to_in, m->to, m->to_f);
 	if (r < 0)
 		return r;
-	r = m->remove.in_place && !m->from_f->via_link ? move_in_place(m) : -EXDEV;
+	r = move_in_place(m);
 	copied = r == -EXDEV;
 	if (copied)
 		r = move_by_copy(m);

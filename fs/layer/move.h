@@ -39,7 +39,12 @@ int move_in_place(const struct move *m);
 /** move_check - may everything at @from be taken away? -EROFS if a rule denies any of it */
 int move_check(const struct move *m);
 
-/** move_by_copy - copy to the destination, publish the copy, then take the old name away */
+/**
+ * move_by_copy - copy to the destination, publish the copy, then take the old name away
+ *
+ * A directory of which the destination would hide something goes to scratch instead, by renaming
+ * if it is there already.
+ */
 int move_by_copy(const struct move *m);
 
 #endif

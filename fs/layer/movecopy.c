@@ -333,7 +333,9 @@ int move_by_copy(const struct move *m)
 	struct move now = *m;
 	int r = check_any(&c, m->from, m->to, m->from_f);
 
-	if (!c.is_shown)
-		now.dest = 0;
-	return r < 0 ? r : copy_and_remove(&now);
+	if (r < 0 || c.is_shown)
+		return r < 0 ? r : copy_and_remove(m);
+	now.dest = 0;
+	r = move_in_place(&now); /* if scratch has it already */
+	return r == -EXDEV ? copy_and_remove(&now) : r;
 }

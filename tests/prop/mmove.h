@@ -19,7 +19,7 @@ struct moving {
 };
 
 /** mmove_do - carry out what is routed: 0 or -EROFS, when the model may have changed */
-int mmove_do(const struct moving *mv);
+int mmove_do(const struct moving *asked);
 
 /** mmove_check - does a rule deny the removal of anything in @mv->from? 0 or -EROFS */
 int mmove_check(const struct moving *mv);

@@ -206,17 +206,12 @@ static bool is_shown_there(const struct moving *mv, const char *path, const stru
 	return true;
 }
 
-static int move_by_copy(const struct moving *asked)
+static int move_by_copy(const struct moving *mv)
 {
-	struct moving now = *asked;
-	const struct moving *mv = &now;
 	struct mcopies c = { .n = 0 };
 	struct mnode *n;
-	int r;
+	int r = copy_visible(mv, mv->from, &mv->s, &c, &n);
 
-	if (now.dest && !is_shown_there(asked, asked->from, &asked->s))
-		now.dest = 0;
-	r = copy_visible(mv, mv->from, &mv->s, &c, &n);
 	free(c.v);
 	if (r < 0)
 		return r;
@@ -252,11 +247,20 @@ static void note_made(const struct moving *mv, bool copied)
 				 mv->over ? &mv->replaced : NULL);
 }
 
-int mmove_do(const struct moving *mv)
+int mmove_do(const struct moving *asked)
 {
+	struct moving now = *asked;
+	const struct moving *mv = &now;
 	bool copied = !is_movable(mv);
 	int r = 0;
 
+	if (copied && now.dest && !is_shown_there(asked, asked->from, &asked->s)) {
+		r = mmove_check(mv);
+		now.dest = 0;
+		copied = !is_movable(mv);
+	}
+	if (r < 0)
+		return r;
 	if (copied)
 		r = move_by_copy(mv);
 	else
