@@ -18,7 +18,7 @@
 
 enum {
 	LOOKERS = 2,      /* one may wait for the READs: then the other finds the size lowered */
-	MAX_TRIES = 8,    /* a look is in vain if the kernel is told something else meanwhile */
+	MAX_TRIES = 64,   /* a look is in vain if the kernel is told something else meanwhile */
 	LIMIT_SEC = 2,    /* for a mount that can't be looked at any more */
 };
 
@@ -38,6 +38,7 @@ struct lowering {
 	uint64_t id;           /* constant */
 	struct stat st;        /* constant */
 	off_t size;            /* constant */
+	off_t now;             /* what the kernel has then, if done */
 	unsigned refs;
 	unsigned looking;
 	bool done;
@@ -130,7 +131,10 @@ static void *look_run(void *arg)
 	for (int k = 0; k < MAX_TRIES && now >= 0 && !is_done(w); k++) {
 		now = size_bring(i->srv, w->id, &st, w->size, &ways);
 		pthread_mutex_lock(&i->lock);
-		w->done = w->done || (now >= 0 && now <= w->size);
+		if (!w->done && now >= 0 && now <= w->size) {
+			w->now = now;
+			w->done = true;
+		}
 		pthread_mutex_unlock(&i->lock);
 	}
 	pthread_mutex_lock(&i->lock);
@@ -159,28 +163,31 @@ static void begin_look(struct lowering *w)
 	i->alive++;
 }
 
-/* Returns when the kernel believes in no more than @size, or when that can't be had. */
-static bool lower(struct inval *i, uint64_t id, const struct stat *st, off_t size)
+/*
+ * Returns when the kernel believes in no more than @size, or when that can't be had. Only one look
+ * of the two is certain to be over then.
+ */
+static void lower(struct inval *i, struct node *n, const struct stat *st, off_t size)
 {
 	struct lowering *w = malloc(sizeof(*w));
 	struct timespec until;
-	bool done;
 
 	if (!w)
-		return false;
-	*w = (struct lowering){ .i = i, .id = id, .st = *st, .size = size, .refs = 1 };
+		return;
+	*w = (struct lowering){ .i = i, .id = n->id, .st = *st, .size = size, .refs = 1 };
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += LIMIT_SEC;
 	pthread_mutex_lock(&i->lock);
+	size_lowering(n);
 	for (int k = 0; k < LOOKERS; k++)
 		begin_look(w);
 	while (w->looking && !w->done && !i->stop)
 		if (pthread_cond_timedwait(&i->reads_more, &i->lock, &until) == ETIMEDOUT)
 			break;
-	done = w->done;
+	if (w->done)
+		size_lower(n, w->now);
 	unref(w);
 	pthread_mutex_unlock(&i->lock);
-	return done;
 }
 
 bool look_read_later(void *inval, uint64_t id, fuse_req_t req, const void *data, size_t got,
@@ -235,9 +242,8 @@ static void reply_reads(struct inval *i, struct read_job *first)
 
 	for (struct read_job *j = first; j; j = j->next)
 		size = j->end < size ? j->end : size;
-	if (table_get(i->srv->table, first->id, &n) == 0 && attr_get(i->srv, n, &st) == 0 &&
-	    lower(i, n->id, &st, size))
-		size_lower(n, size);
+	if (table_get(i->srv->table, first->id, &n) == 0 && attr_get(i->srv, n, &st) == 0)
+		lower(i, n, &st, size);
 	for (struct read_job *j = first; j; j = next) {
 		next = j->next;
 		(void)fuse_reply_buf(j->req, j->data, j->got);

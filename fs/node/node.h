@@ -90,7 +90,7 @@ struct node {
 	_Atomic bool settling;	/* files: told_end and data_end are being put right */
 	_Atomic bool doubtful;	/* files: what told_end is about may have changed, or pages */
 	_Atomic bool resized;	/* files: others have changed its size before */
-	_Atomic bool lowered;	/* files: since then READs had to wait for the size */
+	_Atomic bool lowered;	/* files: looks have begun for READs that wait for the size */
 	union {
 		_Atomic uint64_t watched;  /* directories: layers whose part is watched */
 		_Atomic uint64_t read_end; /* files: the most that was read, see size.h, and 1 */

@@ -92,8 +92,7 @@ static int getattr(struct server *srv, uint64_t id, bool may_wait, struct stat *
 	if (may_wait && size_is_news(srv, n, ret))
 		return 1;
 	*ret_timeout = entry_is_followed(srv, n) ? entry_timeout(srv, n) : 0;
-	size_tell(srv, n, ret, ret_timeout);
-	return 0;
+	return size_tell(srv, n, ret, ret_timeout) && may_wait ? 1 : 0;
 }
 
 void op_getattr(fuse_req_t req, fuse_ino_t id, struct fuse_file_info *fi)

@@ -27,6 +27,7 @@ struct look {
 	uint64_t id;
 	off_t size; /* to be told; -1: what the file has */
 	struct stat st;
+	uint64_t told_end; /* the node's, when that was told */
 	bool seen;
 	struct look *next;
 	char name[SIZE_NAME_MAX];
@@ -123,23 +124,24 @@ bool size_is_news(const struct server *srv, const struct node *n, const struct s
 		atomic_load(&n->doubtful));
 }
 
-void size_tell(struct server *srv, struct node *n, struct stat *st, double *timeout_sec)
+bool size_tell(struct server *srv, struct node *n, struct stat *st, double *timeout_sec)
 {
 	uint64_t none = 0;
 	uint64_t end;
 	uint64_t data;
 
 	if (n->type != S_IFREG || !srv->stale_data)
-		return;
+		return false;
 	/* the first one ever comes with no pages */
 	(void)atomic_compare_exchange_strong(&n->told_end, &none, end_of(st->st_size));
 	if (!size_is_news(srv, n, st))
-		return;
+		return false;
 	end = atomic_load(&n->told_end);
 	data = atomic_load(&n->data_end);
 	st->st_size = (off_t)(data && data < end ? data : end) - 1;
 	*timeout_sec = 0;
 	atomic_store(&n->doubtful, true);
+	return true;
 }
 
 /* The node, if the kernel may have another size of it than we think, or was told an old one. */
@@ -210,8 +212,9 @@ static void look_end(struct size_looks *all, struct look *l)
 	pthread_mutex_unlock(&all->lock);
 }
 
-off_t size_bring(struct server *srv, uint64_t id, struct stat *st, off_t size,
-		 const struct size_ways *ways)
+/* @told_end: becomes the node's as it was when the size was told */
+static off_t bring(struct server *srv, uint64_t id, struct stat *st, off_t size,
+		   const struct size_ways *ways, uint64_t *told_end)
 {
 	struct look l = { .id = id, .st = *st, .size = size };
 	off_t now;
@@ -222,25 +225,50 @@ off_t size_bring(struct server *srv, uint64_t id, struct stat *st, off_t size,
 	if (now < 0 || !l.seen)
 		return -ENXIO;
 	*st = l.st;
+	*told_end = l.told_end;
 	return now;
+}
+
+off_t size_bring(struct server *srv, uint64_t id, struct stat *st, off_t size,
+		 const struct size_ways *ways)
+{
+	uint64_t told_end;
+
+	return bring(srv, id, st, size, ways, &told_end);
+}
+
+void size_lowering(struct node *n)
+{
+	atomic_store(&n->lowered, true);
 }
 
 void size_lower(struct node *n, off_t size)
 {
 	lower_end(&n->told_end, end_of(size));
-	atomic_store(&n->lowered, true);
 }
 
 /*
  * Who was waiting for pages of that READ may have got hold of an older one before, and is going to
  * ask how far it goes once it gets on: it is to hear of the smaller size.
  */
-static void let_readers_on(struct node *n)
+static void let_readers_on(void)
 {
 	static const struct timespec pause = { .tv_nsec = READERS_NSEC };
 
-	if (atomic_exchange(&n->lowered, false))
-		(void)nanosleep(&pause, NULL); /* if it is cut short, there is a signal: the end */
+	(void)nanosleep(&pause, NULL); /* if it is cut short, there is a signal: the end */
+}
+
+/*
+ * No look is under way that might still have to cut pages where the file ended then. One that
+ * begins after that marks the node.
+ */
+static void await_looks(struct node *n, const struct size_ways *ways)
+{
+	bool lowered = atomic_exchange(&n->lowered, false);
+
+	ways->wait(ways->arg, n->id);
+	if (lowered)
+		let_readers_on();
 }
 
 /* One try. Returns 1 if the kernel has the size that is in @ret, 0 if it has another one. */
@@ -252,9 +280,7 @@ static int settle_once(struct server *srv, struct node *n, const struct size_way
 	off_t now;
 	int r;
 
-	/* it might still have to cut pages where the file ended then */
-	ways->wait(ways->arg, n->id);
-	let_readers_on(n);
+	await_looks(n, ways);
 	r = attr_get(srv, n, ret);
 	if (r < 0)
 		return r;
@@ -262,15 +288,13 @@ static int settle_once(struct server *srv, struct node *n, const struct size_way
 	atomic_store(&n->data_end, 0);
 	atomic_store(&n->read_end, 0);
 	ways->drop(ways->arg, n->id);
+	ways->wait(ways->arg, n->id);
 	if (!told || (told == end_of(ret->st_size) && !doubtful))
 		return 1;
 	atomic_store(&n->resized, true);
-	/* a READ that finds less from now on finds that it is less */
-	raise_end(&n->told_end, end_of(ret->st_size));
 	if (atomic_load(&n->lowered))
 		return 0;
-	told = atomic_load(&n->told_end);
-	now = size_bring(srv, n->id, ret, -1, ways);
+	now = bring(srv, n->id, ret, -1, ways, &told);
 	if (now < 0)
 		now = ret->st_size; /* the replies tell it */
 	/* a WRITE may have moved it on */
@@ -307,7 +331,9 @@ void size_settle(struct server *srv, uint64_t id, bool drop, const struct size_w
 		r = settle(srv, n, drop, ways, &st);
 	if (!r && n->type == S_IFREG) {
 		timeout = entry_timeout(srv, n);
-		size_tell(srv, n, &st, &timeout);
+		/* once more: nobody is to take it, for nothing would wait for its cuts */
+		if (size_tell(srv, n, &st, &timeout) && srv->stale_attr)
+			(void)srv->stale_attr(srv->arg, id);
 	}
 	for (size_t i = 0; i < n_waiting; i++)
 		reply_attr(waiting[i], r, &st, timeout);
@@ -378,39 +404,48 @@ bool size_looked_up(struct server *srv, fuse_req_t req, uint64_t dir, const char
 /*
  * What is told of a file, @st or @size: no more than was read, and no less than that if the kernel
  * believes in more, too: it would fill with zeros what is left of a page that somebody is reading.
+ * Nor more than another look has told: the pages end there once that one gets on.
  */
-static off_t fit(const struct node *n, const struct stat *st, off_t size)
+static off_t fit(struct node *n, const struct stat *st, off_t size, uint64_t *ret_told_end)
 {
-	uint64_t told = atomic_load(&n->told_end);
-	uint64_t data = atomic_load(&n->data_end);
 	uint64_t end = end_of(size < 0 ? st->st_size : size);
+	uint64_t told;
+	uint64_t data;
+	uint64_t to;
 
+	if (size < 0) /* a READ that finds less from now on finds that it is less */
+		raise_end(&n->told_end, end);
+	told = *ret_told_end = atomic_load(&n->told_end);
+	data = atomic_load(&n->data_end);
 	if (size >= 0 && told && told < end)
 		end = told; /* another look has lowered it more */
 	if (size < 0 && end < told && atomic_load(&n->read_end) > end)
 		end = told;
-	return (off_t)(data && data < end ? data : end) - 1;
+	do
+		to = data && data < end ? data : end;
+	while (!atomic_compare_exchange_weak(&n->data_end, &data, to));
+	return (off_t)to - 1;
 }
 
-/* Sets @st to what the file has now, and @told to what is told of that. */
-static void fill(struct server *srv, const struct look *l, struct stat *st, struct stat *told)
+/* Sets @l to what the file has now, and @ret to what is told of that. */
+static void fill(struct server *srv, struct look *l, struct stat *ret)
 {
 	cleanup_node struct node *n = NULL;
 
-	*st = *told = l->st;
-	if (table_get(srv->table, l->id, &n) < 0)
-		return;
-	if (l->size < 0)
-		(void)attr_get(srv, n, st); /* else what it had a moment ago */
-	*told = *st;
-	told->st_size = fit(n, st, l->size);
+	if (table_get(srv->table, l->id, &n) == 0) {
+		if (l->size < 0)
+			(void)attr_get(srv, n, &l->st); /* else what it had a moment ago */
+		*ret = l->st;
+		ret->st_size = fit(n, &l->st, l->size, &l->told_end);
+	} else {
+		*ret = l->st;
+	}
 }
 
 bool size_looked(struct server *srv, fuse_req_t req, uint64_t id)
 {
 	struct look *l;
 	struct look copy = { 0 };
-	struct stat st;
 	struct stat told;
 
 	if (!atomic_load(&srv->looks->n))
@@ -422,11 +457,12 @@ bool size_looked(struct server *srv, fuse_req_t req, uint64_t id)
 	pthread_mutex_unlock(&srv->looks->lock);
 	if (copy.id != id)
 		return false;
-	fill(srv, &copy, &st, &told);
+	fill(srv, &copy, &told);
 	pthread_mutex_lock(&srv->looks->lock);
 	l = find(srv->looks, req);
 	if (l && l->id == id) { /* else the connection has ended */
-		l->st = st;
+		l->st = copy.st;
+		l->told_end = copy.told_end;
 		l->seen = true;
 	}
 	pthread_mutex_unlock(&srv->looks->lock);

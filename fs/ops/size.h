@@ -16,7 +16,8 @@
  *             that brings a name waits until what was told of the node before has arrived, since
  *             that may be older and leave time (size_await); and since it can change the kernel's
  *             size if that was settled meanwhile, it is looked at again afterwards (size_told).
- *   data_end  is the least end of what was read since the pages were dropped (size_read).
+ *   data_end  is the least end of what was read since the pages were dropped (size_read), and of
+ *             what looks told since: the kernel may cut there, at any time, what it has read.
  *   Another size is brought to the kernel by a look of the daemon's own at the node, which is over
  *   when its pages are cut, too: by size_settle(), once the old pages were dropped, and not beyond
  *   data_end.
@@ -42,7 +43,8 @@
 struct size_ways {
 	/* drop the kernel's pages of a node */
 	void (*drop)(void *arg, uint64_t id);
-	/* wait until no other thread is looking at the node */
+	/* wait until no other thread is looking at the node; of those that begin later the caller
+	 * sees what they did before, size_lowering() above all */
 	void (*wait)(void *arg, uint64_t id);
 	/* look up @name in .specfs of the mount and ask for the attributes of what is there;
 	 * returns the size that the kernel has then, or a negative errno */
@@ -75,9 +77,10 @@ bool size_read(struct server *srv, struct node *n, off_t offset, size_t size, si
 /**
  * size_tell - @st is about to be told, and may be kept for @timeout_sec
  *
- * Takes what is news out of both. If it leaves no time, the caller calls size_told() after that.
+ * Takes what is news out of both, and returns whether anything was. If it leaves no time, the
+ * caller calls size_told() after that.
  */
-void size_tell(struct server *srv, struct node *n, struct stat *st, double *timeout_sec);
+bool size_tell(struct server *srv, struct node *n, struct stat *st, double *timeout_sec);
 
 /**
  * size_await - @st is about to be told of node @id with no time, together with a name
@@ -113,7 +116,10 @@ bool size_is_news(const struct server *srv, const struct node *n, const struct s
 void size_settle(struct server *srv, uint64_t id, bool drop, const struct size_ways *ways,
 		 fuse_req_t *waiting, size_t n);
 
-/** size_lower - the kernel has been brought to @size or less */
+/** size_lowering - looks that make the kernel believe in less are about to begin */
+void size_lowering(struct node *n);
+
+/** size_lower - the kernel has been brought to @size */
 void size_lower(struct node *n, off_t size);
 
 /**

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sizes, as the kernel learns of them while others change a file. The kernel is played here: it
+ * asks when the daemon looks at its own mount, and what it is told is noted.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "ops/size.h"
+#include "tablefix.h"
+
+enum { ROOM = 12288 };
+
+struct kernel {
+	struct fix *f;
+	struct server srv;
+	struct node *n; /* the file's */
+	int fd;
+	off_t size;	    /* what it believes in */
+	unsigned drops;	    /* of its pages */
+	unsigned looks;	    /* of the daemon */
+	void (*in_look)(struct kernel *k); /* when it has been told, before that look is over */
+	off_t second;	    /* what in_look was told */
+	bool waits;	    /* did the READ of in_look have to? */
+};
+
+/* What libfuse knows of a request. */
+struct fuse_req {
+	struct fuse_ctx ctx;
+	off_t told;
+};
+
+const struct fuse_ctx *__wrap_fuse_req_ctx(fuse_req_t req);
+int __wrap_fuse_reply_attr(fuse_req_t req, const struct stat *st, double timeout_sec);
+
+const struct fuse_ctx *__wrap_fuse_req_ctx(fuse_req_t req)
+{
+	return &req->ctx;
+}
+
+int __wrap_fuse_reply_attr(fuse_req_t req, const struct stat *st, double timeout_sec)
+{
+	assert_true(timeout_sec == 0);
+	req->told = st->st_size;
+	return 0;
+}
+
+/* The kernel asks for what a look is for; returns what it is told. */
+static off_t ask(struct kernel *k)
+{
+	struct fuse_req req = { .ctx.pid = gettid(), .told = -1 };
+
+	assert_true(size_looked(&k->srv, &req, k->n->id));
+	return req.told;
+}
+
+static off_t look(void *arg, const char *name)
+{
+	struct kernel *k = arg;
+	void (*in_look)(struct kernel *k) = k->in_look;
+
+	(void)name;
+	k->looks++;
+	k->size = ask(k);
+	k->in_look = NULL; /* its own looks are plain ones */
+	if (in_look)
+		in_look(k);
+	return k->size;
+}
+
+static void drop(void *arg, uint64_t id)
+{
+	struct kernel *k = arg;
+
+	assert_int_equal(id, k->n->id);
+	k->drops++;
+}
+
+static void wait_looks(void *arg, uint64_t id)
+{
+	(void)arg;
+	(void)id;
+}
+
+static void note_stale(void *arg, uint64_t id)
+{
+	(void)arg;
+	(void)id;
+}
+
+static struct size_ways ways_of(struct kernel *k)
+{
+	return (struct size_ways){ .drop = drop, .wait = wait_looks, .look = look, .arg = k };
+}
+
+static void settle(struct kernel *k)
+{
+	const struct size_ways ways = ways_of(k);
+
+	size_settle(&k->srv, k->n->id, true, &ways, NULL, 0);
+}
+
+/* A file of @size bytes, told to the kernel as that. */
+static void begin(struct kernel *k, void **state, off_t size)
+{
+	char path[] = "/tmp/specfs-size-XXXXXX";
+	struct found found = object(S_IFREG, 5);
+	struct handle *h = NULL;
+	struct stat st;
+	double timeout = 1;
+
+	*k = (struct kernel){ .f = *state, .fd = mkstemp(path), .size = size };
+	assert_true(k->fd >= 0 && unlink(path) == 0 && ftruncate(k->fd, size) == 0);
+	k->srv.table = k->f->t;
+	k->srv.slots = k->f->slots;
+	k->srv.stale_data = note_stale;
+	k->srv.config.timeout_sec = 1;
+	assert_int_equal(pthread_rwlock_init(&k->srv.tree, NULL), 0);
+	assert_int_equal(size_looks_new(&k->srv.looks), 0);
+	k->n = get(k->f, enter(k->f, k->f->root, "log", &found));
+	assert_int_equal(
+		handle_install(k->f->slots, k->n, HANDLE_READ, dup(k->fd), true, &h), 0);
+	handle_put(h);
+	assert_int_equal(fstat(k->fd, &st), 0);
+	size_tell(&k->srv, k->n, &st, &timeout);
+	assert_int_equal(st.st_size, size);
+	assert_true(timeout > 0);
+}
+
+static void end(struct kernel *k)
+{
+	size_looks_free(k->srv.looks);
+	pthread_rwlock_destroy(&k->srv.tree);
+	node_unref(k->n);
+	close(k->fd);
+}
+
+static void a_new_size_is_brought_by_a_look_after_the_pages_have_gone(void **state)
+{
+	struct kernel k;
+
+	begin(&k, state, 100);
+	assert_int_equal(ftruncate(k.fd, 40), 0);
+	settle(&k);
+	assert_int_equal(k.size, 40);
+	assert_int_equal(k.drops, 1);
+	assert_int_equal(k.looks, 1);
+	settle(&k);
+	assert_int_equal(k.drops, 2);
+	assert_int_equal(k.looks, 1); /* it knows */
+	end(&k);
+}
+
+/* A READ of what the file has become meanwhile, and the look that it waits for. */
+static void read_more(struct kernel *k)
+{
+	const struct size_ways ways = ways_of(k);
+	struct stat st;
+	off_t now;
+
+	assert_int_equal(ftruncate(k->fd, 52), 0);
+	k->waits = size_read(&k->srv, k->n, 0, ROOM, 52);
+	assert_int_equal(fstat(k->fd, &st), 0);
+	size_lowering(k->n);
+	now = size_bring(&k->srv, k->n->id, &st, 52, &ways);
+	k->second = k->size;
+	size_lower(k->n, now);
+}
+
+/*
+ * The kernel cuts at 39 what that READ brings once it can: it must not have been told by then that
+ * there are 52.
+ */
+static void a_second_look_tells_no_more_than_the_first_which_still_has_to_cut(void **state)
+{
+	struct kernel k;
+
+	begin(&k, state, 10400);
+	assert_int_equal(ftruncate(k.fd, 39), 0);
+	k.in_look = read_more;
+	settle(&k);
+	assert_true(k.waits);
+	assert_int_equal(k.second, 39);
+	assert_int_equal(atomic_load(&k.n->data_end), 40); /* until its pages go */
+	assert_int_equal(atomic_load(&k.n->told_end), 40);
+	settle(&k);
+	assert_int_equal(k.size, 52);
+	assert_int_equal(atomic_load(&k.n->told_end), 53);
+	end(&k);
+}
+
+/* A READ of before the file became as long as the look has told. */
+static void read_less(struct kernel *k)
+{
+	k->waits = size_read(&k->srv, k->n, 0, 4096, 1040);
+}
+
+static void grow(struct kernel *k)
+{
+	assert_int_equal(ftruncate(k->fd, 1560), 0);
+}
+
+static void drop_and_grow(void *arg, uint64_t id)
+{
+	drop(arg, id);
+	grow(arg);
+}
+
+static void a_read_of_before_the_look_waits_even_if_the_file_grew_after_the_drop(void **state)
+{
+	struct kernel k;
+	struct size_ways ways;
+
+	begin(&k, state, 520);
+	ways = ways_of(&k);
+	ways.drop = drop_and_grow;
+	assert_int_equal(ftruncate(k.fd, 1040), 0);
+	k.in_look = read_less;
+	size_settle(&k.srv, k.n->id, true, &ways, NULL, 0);
+	assert_true(k.waits);
+	end(&k);
+}
+
+static void drop_while_one_looks(void *arg, uint64_t id)
+{
+	struct kernel *k = arg;
+
+	drop(arg, id);
+	if (k->drops == 1)
+		size_lowering(k->n);
+}
+
+static void pages_go_once_more_if_another_look_begins_before_they_have_gone(void **state)
+{
+	struct kernel k;
+	struct size_ways ways;
+
+	begin(&k, state, 520);
+	ways = ways_of(&k);
+	ways.drop = drop_while_one_looks;
+	assert_int_equal(ftruncate(k.fd, 1040), 0);
+	size_settle(&k.srv, k.n->id, true, &ways, NULL, 0);
+	assert_int_equal(k.drops, 2);
+	assert_int_equal(k.looks, 1);
+	assert_int_equal(k.size, 1040);
+	end(&k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_new_size_is_brought_by_a_look_after_the_pages_have_gone),
+		TEST(a_second_look_tells_no_more_than_the_first_which_still_has_to_cut),
+		TEST(a_read_of_before_the_look_waits_even_if_the_file_grew_after_the_drop),
+		TEST(pages_go_once_more_if_another_look_begins_before_they_have_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
