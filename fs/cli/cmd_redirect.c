@@ -53,7 +53,7 @@ static int view_path(const struct mount_entry *m, const char *given, struct strb
 static int tell_users(const char *at)
 {
 	cleanup_strbuf struct strbuf users = STRBUF_INIT;
-	unsigned n = process_list_users(at, &users);
+	unsigned n = process_list_users(at, 0, &users);
 
 	if (!n)
 		return fault("'%s' is in use by something that cannot be seen from here; nothing "
@@ -66,7 +66,7 @@ static bool is_used(const char *at)
 {
 	cleanup_strbuf struct strbuf users = STRBUF_INIT;
 
-	return process_list_users(at, &users) > 0;
+	return process_list_users(at, 0, &users) > 0;
 }
 
 /* "redirect WHAT DIR" */

@@ -58,7 +58,7 @@ static const struct mount_entry *find_view(const struct mount_table *t, const ch
 static int tell_busy(const char *at)
 {
 	cleanup_strbuf struct strbuf users = STRBUF_INIT;
-	unsigned n = process_list_users(at, &users);
+	unsigned n = process_list_users(at, 0, &users);
 
 	if (!n)
 		return fault("'%s' is in use, by something that cannot be seen from here; "
@@ -100,10 +100,10 @@ static int wait_daemon(const struct mount_entry *m, const struct serving *s)
 }
 
 /*
- * Who looks through /proc (lsof, another umount) holds each open file for a moment: a mount that
- * nobody is seen to use is free soon.
+ * Who looks through /proc (lsof, another umount) holds each open file for a moment, and so does the
+ * daemon where it looks at its own view: a mount that nobody else is seen to use is free soon.
  */
-static int detach_patiently(const struct mount_entry *m)
+static int detach_patiently(const struct mount_entry *m, pid_t daemon)
 {
 	int r = detach(m->at, false);
 
@@ -111,7 +111,7 @@ static int detach_patiently(const struct mount_entry *m)
 		struct timespec pause = { .tv_nsec = BUSY_PAUSE_MS * 1000000L };
 		cleanup_strbuf struct strbuf users = STRBUF_INIT;
 
-		if (process_list_users(m->at, &users))
+		if (process_list_users(m->at, daemon, &users))
 			break;
 		(void)nanosleep(&pause, NULL); /* cut short by a signal: then we try sooner */
 		r = detach(m->at, false);
@@ -132,7 +132,7 @@ static int detach_with_redirects(const struct mount_entry *m, const struct servi
 		return tell_busy(busy.buf);
 	if (r < 0)
 		return r;
-	r = detach_patiently(m);
+	r = detach_patiently(m, s->pid);
 	if (r < 0)
 		redirects_redo(m->at, scratch, &undone);
 	return r;

@@ -190,14 +190,14 @@ static const char *use_of(pid_t pid, const char *at)
 	return NULL;
 }
 
-unsigned process_list_users(const char *at, struct strbuf *ret)
+unsigned process_list_users(const char *at, pid_t but, struct strbuf *ret)
 {
 	cleanup_dir DIR *dir = opendir("/proc");
 	unsigned n = 0;
 	pid_t pid;
 
 	while (dir && (pid = process_next(dir)) > 0) {
-		const char *use = use_of(pid, at);
+		const char *use = pid == but ? NULL : use_of(pid, at);
 
 		if (!use || n++ >= USERS_TOLD)
 			continue;

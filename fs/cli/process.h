@@ -36,10 +36,11 @@ void process_name(pid_t pid, struct strbuf *ret);
 
 /**
  * process_list_users - append "PID (NAME, what it has), ..." of those who keep mount @at busy
+ * @but: a process that does not count; 0: each does
  *
  * Only what the caller may see. Returns how many there are, also beyond the few that are told.
  */
-unsigned process_list_users(const char *at, struct strbuf *ret);
+unsigned process_list_users(const char *at, pid_t but, struct strbuf *ret);
 
 /**
  * process_list_namespaces - append "PID (NAME), ..." of those that have a device mounted, one for

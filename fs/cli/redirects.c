@@ -103,7 +103,7 @@ int redirects_undo_one(const char *at, const char *dir)
 		struct timespec pause = { .tv_nsec = BUSY_PAUSE_MS * 1000000L };
 		cleanup_strbuf struct strbuf users = STRBUF_INIT;
 
-		if (strbuf_failed(&path) < 0 || process_list_users(path.buf, &users))
+		if (strbuf_failed(&path) < 0 || process_list_users(path.buf, 0, &users))
 			break;
 		(void)nanosleep(&pause, NULL); /* cut short by a signal: then we try sooner */
 		r = bind_undo(at, dir, false);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Taking views down, each way there is, leaves nothing: no mount, no process, no held scratch."""
+import itertools
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -9,6 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'mount', 'lib')]
 
 from checks import need_namespace, need_program, run, wait_for
+from children import start, statuses
 from mounted import equal, is_mounted, main, need_fuse, read_file, true
 from workplace import Workplace
 
@@ -66,6 +69,30 @@ def the_systems_own_ways():
             # at once: scratch may still be held by the daemon that is going away
             w.specfs('mount', '-q', w.root, at)
             w.specfs('umount', at)
+
+
+def rewrite(path):
+    """Until somebody ends it, each time with another size."""
+    sizes = itertools.cycle(range(1, 4000, 7))
+    with open(path, 'r+b', buffering=0) as f:
+        for size in sizes:
+            f.truncate(size)
+
+
+def what_others_write_underneath_keeps_no_view_busy():
+    """The daemon looks at such a file through its own view, for a moment."""
+    need_fuse()
+    with Workplace(TREE) as w:
+        at = w.path('m')
+        writer = start(rewrite, os.path.join(w.root, 'a'))
+        try:
+            for _ in range(20):
+                w.specfs('mount', '-q', w.root, at)
+                read_file(at + '/a')
+                equal(w.specfs('umount', at).stderr, '', 'what umount says')
+        finally:
+            os.kill(writer, signal.SIGKILL)
+            statuses([writer])
 
 
 def a_busy_view_names_its_users():
@@ -178,6 +205,7 @@ def what_is_no_view_is_refused():
 
 
 main(umount_returns_when_the_daemon_has_ended, relative_paths_and_links_are_taken,
-     the_systems_own_ways, a_busy_view_names_its_users, a_lazy_one_ends_with_its_last_user,
+     the_systems_own_ways, what_others_write_underneath_keeps_no_view_busy,
+     a_busy_view_names_its_users, a_lazy_one_ends_with_its_last_user,
      another_namespace_that_has_it_is_named, signals_end_it,
      a_mountpoint_with_something_under_it_stays, what_is_no_view_is_refused)
