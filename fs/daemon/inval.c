@@ -18,13 +18,7 @@
 #include "layer/workdir.h"
 #include "ops/size.h"
 
-enum {
-	QUEUE_MAX = 1 << 16,    /* events waiting; more than that count as lost */
-	SAY_AGAIN_SEC = 60,
-};
-
-/* Tells a node's number in the queue from a watch's. */
-static const uint64_t NODE_FLAG = UINT64_C(1) << 63;
+enum { SAY_AGAIN_SEC = 60 };
 
 void inval_entry(struct inval *i, uint64_t dir, const char *name)
 {
@@ -156,36 +150,6 @@ static bool attr_later(void *arg, uint64_t id, fuse_req_t req)
 	return more != NULL;
 }
 
-/* Queue an event; the lock is held. */
-static void push_event(struct inval *i, const struct watch_event *e)
-{
-	unsigned name_len = (unsigned)strlen(e->name) + 1;
-	unsigned key_len = (unsigned)sizeof(e->dir) + name_len;
-	struct pending *p = malloc(sizeof(*p) + key_len);
-	struct pending *known;
-
-	if (!p || HASH_COUNT(i->by_key) >= QUEUE_MAX) {
-		free(p);
-		i->lost = true;
-		return;
-	}
-	*p = (struct pending){ .what = e->what, .key_len = key_len };
-	memcpy(p->key, &e->dir, sizeof(e->dir));
-	memcpy(p->key + sizeof(e->dir), e->name, name_len);
-	HASH_FIND(hh, i->by_key, p->key, key_len, known);
-	if (known) {
-		unsigned own = known->what & p->what & WATCH_OWN;
-
-		/* of two, a foreign one counts */
-		known->what = ((known->what | p->what) & ~(unsigned)WATCH_OWN) | own;
-		free(p);
-		return;
-	}
-	HASH_ADD_KEYPTR(hh, i->by_key, p->key, key_len, p);
-	*i->last = p;
-	i->last = &p->next;
-}
-
 /* The watcher's thread: queue, no more. */
 static void on_event(void *arg, const struct watch_event *e)
 {
@@ -194,17 +158,15 @@ static void on_event(void *arg, const struct watch_event *e)
 	if (!(e->what & WATCH_OWN))
 		view_changed(i->srv->view);
 	pthread_mutex_lock(&i->lock);
-	if (e->what & WATCH_LOST)
+	if ((e->what & WATCH_LOST) || !pending_push(&i->events_waiting, e))
 		i->lost = true;
-	else
-		push_event(i, e);
 	pthread_cond_signal(&i->names_more);
 	pthread_mutex_unlock(&i->lock);
 }
 
 void inval_node(struct inval *i, uint64_t id, const char *name)
 {
-	struct watch_event e = { .dir = id | NODE_FLAG, .what = WATCH_NODE, .name = name };
+	struct watch_event e = { .dir = id, .what = WATCH_NODE, .name = name };
 
 	on_event(i, &e);
 }
@@ -217,13 +179,11 @@ struct follow *inval_follow(struct inval *i)
 static void deal_with(struct inval *i, const struct pending *p)
 {
 	struct refresh r = { .srv = i->srv, .follow = i->follow, .inval = i };
-	uint64_t dir;
 
-	memcpy(&dir, p->key, sizeof(dir));
 	if (p->what & WATCH_NODE)
-		refresh_node(&r, dir & ~NODE_FLAG, p->key + sizeof(dir));
-	else if (!sync_is_event(i, p, dir))
-		refresh_event(&r, dir, p->key + sizeof(dir), p->what);
+		refresh_node(&r, p->dir, pending_name(p));
+	else if (!sync_is_event(i, p))
+		refresh_event(&r, p->dir, pending_name(p), p->what);
 }
 
 /* One burst of changes may be lost in pieces: that is one line. Called by one thread only. */
@@ -268,12 +228,13 @@ static void *names_run(void *arg)
 
 	pthread_mutex_lock(&i->lock);
 	while (!i->stop) {
-		struct pending *p = i->first;
+		struct pending *p;
 		bool lost = i->lost;
 		uint64_t asked = i->sync_asked;
 
 		if (due_profile(i))
 			continue;
+		p = pending_take(&i->events_waiting);
 		if (!p && !lost && recheck_is_due(i)) {
 			pthread_mutex_unlock(&i->lock);
 			recheck_run(i);
@@ -285,12 +246,6 @@ static void *names_run(void *arg)
 			continue;
 		}
 		i->lost = false;
-		if (p) {
-			i->first = p->next;
-			if (!i->first)
-				i->last = &i->first;
-			HASH_DEL(i->by_key, p);
-		}
 		pthread_mutex_unlock(&i->lock);
 		if (lost)
 			deal_with_loss(i, asked);
@@ -373,7 +328,7 @@ int inval_new_unwatched(struct server *srv, struct fuse_session *fuse, struct in
 	if (!i)
 		return -ENOMEM;
 	*i = (struct inval){ .srv = srv, .fuse = fuse, .sync_fd = -1 };
-	i->last = &i->first;
+	pending_init(&i->events_waiting);
 	i->pages_last = &i->pages_first;
 	pthread_mutex_init(&i->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -520,8 +475,6 @@ void inval_end(struct inval *i)
 
 void inval_free(struct inval *i)
 {
-	struct pending *p;
-	struct pending *p_next;
 	struct page_job *j;
 	struct page_job *j_next;
 
@@ -538,10 +491,7 @@ void inval_free(struct inval *i)
 		i->srv->on_loose = NULL;
 	}
 	follow_free(i->follow);
-	HASH_ITER(hh, i->by_key, p, p_next) {
-		HASH_DEL(i->by_key, p);
-		free(p);
-	}
+	pending_clear(&i->events_waiting);
 	HASH_ITER(hh, i->pages_by_id, j, j_next) {
 		HASH_DEL(i->pages_by_id, j);
 		for (size_t k = 0; k < j->n_waiting; k++)
@@ -574,7 +524,7 @@ void inval_stats(struct inval *i, struct inval_stats *ret, struct watch_stats *w
 		.pages = atomic_load(&i->pages),
 		.trees = atomic_load(&i->trees),
 		.loose = i->n_loose,
-		.pending = HASH_COUNT(i->by_key) + HASH_COUNT(i->pages_by_id),
+		.pending = pending_count(&i->events_waiting) + HASH_COUNT(i->pages_by_id),
 	};
 	pthread_mutex_unlock(&i->lock);
 	if (watch)

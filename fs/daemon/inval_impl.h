@@ -9,15 +9,7 @@
 #include <uthash.h>
 
 #include "daemon/inval.h"
-
-/* A name in a watched directory about which something was reported. */
-struct pending {
-	unsigned what;
-	struct pending *next;
-	UT_hash_handle hh;
-	unsigned key_len;
-	char key[];             /* the watch's number, then the name with its NUL */
-};
+#include "daemon/pending.h"
 
 /* A node whose pages are to go, or whose size is to be settled. */
 struct page_job {
@@ -49,9 +41,7 @@ struct inval {
 	pthread_cond_t names_more;
 	pthread_cond_t pages_more;
 	pthread_cond_t done;
-	struct pending *first;
-	struct pending **last;
-	struct pending *by_key;
+	struct pending_queue events_waiting;
 	struct page_job *pages_first;
 	struct page_job **pages_last;
 	struct page_job *pages_by_id;
@@ -85,7 +75,7 @@ struct inval {
 void sync_seen(struct inval *i, uint64_t n);
 
 /** sync_is_event - is it the event of a sync file? Then all queued before it has been dealt with */
-bool sync_is_event(struct inval *i, const struct pending *p, uint64_t dir);
+bool sync_is_event(struct inval *i, const struct pending *p);
 
 /* recheck.c */
 

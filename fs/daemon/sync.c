@@ -24,11 +24,11 @@ void sync_seen(struct inval *i, uint64_t n)
 	pthread_cond_broadcast(&i->done);
 }
 
-bool sync_is_event(struct inval *i, const struct pending *p, uint64_t dir)
+bool sync_is_event(struct inval *i, const struct pending *p)
 {
-	const char *name = p->key + sizeof(dir);
+	const char *name = pending_name(p);
 
-	if (dir != i->sync_dir || !i->sync_dir)
+	if (p->dir != i->sync_dir || !i->sync_dir)
 		return false;
 	if (!strncmp(name, SYNC_PREFIX, strlen(SYNC_PREFIX))) {
 		uint64_t n = strtoull(name + strlen(SYNC_PREFIX), NULL, 10);
