@@ -213,21 +213,40 @@ static int remove_old_dir(const struct move *m, const struct copied_list *list, 
 	return r;
 }
 
-static int remove_old(const struct move *m, const struct copied_list *list, bool *ret_begun)
+/*
+ * May the file go from its own layer? What goes must be what was copied. Where the view shows the
+ * layer of the copy at the old name as well, the copy may cover it, or a directory above it.
+ */
+static int check_old_file(const struct move *m, const struct dirset *in, const struct copied *c,
+			  const struct object *copy)
 {
+	const struct stack *st = &m->v->stack;
 	struct found now;
-	int r;
+	int r = stack_child_alone(st, in, path_base(m->from), m->remove.layer, &now);
+
+	if (r < 0)
+		return r == -ENOENT ? -ESTALE : r;
+	if (!object_same(&now.obj, &c->obj))
+		return -ESTALE;
+	if (!is_as_copied(&now.obj, c))
+		return -EBUSY; /* written to since it was copied */
+	r = stack_lookup(st, m->from, &now);
+	if (r < 0)
+		return r == -ENOTDIR ? 0 : r == -ENOENT ? -ESTALE : r;
+	return object_same(&now.obj, &c->obj) || object_same(&now.obj, copy) ? 0 : -ESTALE;
+}
+
+/* @in: the directory of the old name, opened before there was a copy */
+static int remove_old(const struct move *m, const struct dirset *in, const struct copied_list *list,
+		      const struct object *copy, bool *ret_begun)
+{
+	int r = 0;
 
 	if (m->is_dir)
 		return remove_old_dir(m, list, ret_begun);
-	if (m->remove.in_place) {
-		r = stack_lookup(&m->v->stack, m->from, &now);
-		if (r < 0)
-			return r == -ENOENT ? -ESTALE : r;
-		if (!is_as_copied(&now.obj, &list->v[0]))
-			return -EBUSY; /* written to since it was copied */
-	}
-	return remove_file(m->v, m->from_in, m->from, m->from_f, &m->remove);
+	if (m->remove.in_place)
+		r = check_old_file(m, in, &list->v[0], copy);
+	return r < 0 ? r : remove_file(m->v, in, m->from, m->from_f, &m->remove);
 }
 
 /* A walk through what moves. */
@@ -296,14 +315,23 @@ int move_check(const struct move *m)
 	return check_any(&c, m->from, "", m->from_f);
 }
 
-/* Copy, publish the copy, take the old one away. */
-static int copy_and_remove(const struct move *m)
+static int open_dir_of(const struct stack *st, const char *dir, struct dirset *ret)
+{
+	struct found f;
+	int r = dir ? stack_lookup(st, dir, &f) : -ENOMEM;
+
+	return r < 0 ? r : stack_open_dir(st, dir, f.parts, ret);
+}
+
+/* Copy, publish the copy, take the old one away. @in: the directory of the old name, opened */
+static int copy_and_remove(const struct move *m, const struct dirset *in)
 {
 	const char *name;
 	cleanup_fd int parent = copyup_parents(m->v, m->to, m->dest, &name);
 	cleanup_interim struct interim i = INTERIM_INIT;
 	cleanup_copied_list struct copied_list list = { 0 };
 	enum published how = PUBLISHED_NEW;
+	struct object copy;
 	bool begun = false;
 	struct found left;
 	int r;
@@ -316,14 +344,28 @@ static int copy_and_remove(const struct move *m)
 	if (!r)
 		r = make_copy(m, &i, &list);
 	if (!r)
+		r = object_stat(i.dir_fd, i.name, &copy);
+	if (!r)
 		r = publish(m, &i, parent, name, &how);
 	if (r < 0)
 		return r;
-	r = remove_old(m, &list, &begun);
+	r = remove_old(m, in, &list, &copy, &begun);
 	if (r < 0 && !begun)
 		take_back(&i, parent, name, how);
 	/* what is gone from the old name is nowhere but in the copy */
 	return r < 0 && begun && stack_lookup(&m->v->stack, m->from, &left) == -ENOENT ? 0 : r;
+}
+
+static int do_copy(const struct move *m)
+{
+	cleanup_free char *dir = strndup(m->from, path_parent_len(m->from));
+	cleanup_dirset struct dirset in;
+	int r = 0;
+
+	dirset_init(&in);
+	if (!m->from_in)
+		r = open_dir_of(&m->v->stack, dir, &in);
+	return r < 0 ? r : copy_and_remove(m, m->from_in ? m->from_in : &in);
 }
 
 /* A directory goes to scratch as a whole if the layer that it is for would hide something of it. */
@@ -334,8 +376,8 @@ int move_by_copy(const struct move *m)
 	int r = check_any(&c, m->from, m->to, m->from_f);
 
 	if (r < 0 || c.is_shown)
-		return r < 0 ? r : copy_and_remove(m);
+		return r < 0 ? r : do_copy(m);
 	now.dest = 0;
 	r = move_in_place(&now); /* if scratch has it already */
-	return r == -EXDEV ? copy_and_remove(&now) : r;
+	return r == -EXDEV ? do_copy(&now) : r;
 }

@@ -165,9 +165,7 @@ int remove_file(struct view *v, const struct dirset *in, const char *path, const
 			return r < 0 ? r : whiteout_put(v, path);
 		return unlink_in(v, in, 0, path, 0);
 	}
-	r = remove_check(v, in, path, f);
-	if (!r)
-		r = remove_hide_below(v, in, path, false, route->layer, &whiteout);
+	r = remove_hide_below(v, in, path, false, route->layer, &whiteout);
 	if (r < 0)
 		return r;
 	r = unlink_in(v, in, route->layer, path, 0);
@@ -186,9 +184,11 @@ int change_unlink(struct view *v, const char *path, const struct found *f, const
 	if (S_ISDIR(f->obj.st.st_mode))
 		return -EISDIR;
 	r = route_existing(v, path, f, ROUTE_REMOVE, &route);
-	if (r < 0)
-		return r;
-	return v->work ? remove_file(v, in, path, f, &route) : -EROFS;
+	if (!r && !v->work)
+		r = -EROFS;
+	if (!r && route.in_place && route.layer)
+		r = remove_check(v, in, path, f);
+	return r < 0 ? r : remove_file(v, in, path, f, &route);
 }
 
 /*

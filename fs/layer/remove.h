@@ -31,7 +31,11 @@ void remove_undo_hide(struct view *v, const char *path, unsigned layer, const st
 /** remove_check - is @f still what the view shows at @path? 0 or -ESTALE */
 int remove_check(struct view *v, const struct dirset *in, const char *path, const struct found *f);
 
-/** remove_file - remove the non-directory @f along @route, which is for ROUTE_REMOVE */
+/**
+ * remove_file - remove the non-directory @f along @route, which is for ROUTE_REMOVE
+ *
+ * Whoever calls has made sure that it is still there.
+ */
 int remove_file(struct view *v, const struct dirset *in, const char *path, const struct found *f,
 		const struct route *route);
 

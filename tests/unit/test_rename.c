@@ -427,6 +427,30 @@ static void alias_of_a_file_is_never_lost(void **state)
 	assert_string_equal(vf_text(f, "src/f2"), "src");
 }
 
+/* The copy is seen at the old name, too, and covers what it was made of, or a directory above. */
+static void copy_may_cover_its_original(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp,
+		  "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
+		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\n"
+		  "[graft gr]\nat = gr/${backend}\nfrom = spec/${backend}/lib\n"
+		  "[write]\n@any = owner\n",
+		  "trunk/spec/b/lib/d/", "trunk/spec/c/lib/d/l->one", "trunk/spec/c/lib/d/k->two",
+		  "trunk/spec/c/lib/e/l->three", NULL);
+	vf_open(f, "b,c");
+	assert_int_equal(vf_rename(f, "lib/d/l", "gr/b/d/l", 0), 0);
+	assert_string_equal(vf_text(f, "gr/b/d/l"), "->one");
+	assert_false(tree_exists(f->tmp, "trunk/spec/c/lib/d/l"));
+	assert_int_equal(vf_rename(f, "lib/e/l", "gr/b/e", 0), 0);
+	assert_string_equal(vf_text(f, "gr/b/e"), "->three");
+	assert_string_equal(vf_text(f, "lib/e"), "->three");
+	assert_false(tree_exists(f->tmp, "trunk/spec/c/lib/e/l"));
+	assert_string_equal(vf_text(f, "lib/d/k"), "->two");
+	assert_true(vf_is_clean(f));
+}
+
 static void directory_does_not_go_into_its_alias(void **state)
 {
 	struct viewfix *f = *state;
@@ -531,6 +555,7 @@ int main(void)
 		TEST(file_takes_the_place_of_one_over_what_scratch_had),
 		TEST(deleted_name_takes_a_renamed_one),
 		TEST(alias_of_a_file_is_never_lost),
+		TEST(copy_may_cover_its_original),
 		TEST(directory_does_not_go_into_its_alias),
 		TEST(build_products_follow_their_directory),
 		TEST(links_and_special_files_move),
