@@ -319,17 +319,30 @@ static int unlink_file(struct model *m, const struct op *o)
 	return r;
 }
 
+void model_replace_scratch(struct model *m, const char *path, const struct seen *s)
+{
+	if (!(s->parts & 1))
+		return;
+	if (model_has_below(m, path, 0))
+		model_whiteout(m, path);
+	else
+		model_take_scratch(m, path);
+}
+
 /* In its own layer, not scratch. With names in it that the view hides, it is hidden itself. */
 static void rmdir_in_place(struct model *m, const char *path, const struct seen *s)
 {
+	bool whiteout;
+
 	if (s->node->child) {
 		model_whiteout(m, path);
 		return;
 	}
-	if (!model_hide_below(m, path, true, s->layer))
-		model_take_scratch(m, path);
+	whiteout = model_hide_below(m, path, true, s->layer);
 	model_made_gone(m, path, s->node->data);
 	mnode_drop(parent_in(m, s->layer, path), path_base(path));
+	if (!whiteout)
+		model_replace_scratch(m, path, s);
 }
 
 int model_rmdir(struct model *m, const char *path)
@@ -349,14 +362,13 @@ int model_rmdir(struct model *m, const char *path)
 		return r;
 	if (way.in_place && way.layer) {
 		rmdir_in_place(m, path, &s);
+	} else if (way.in_place) {
+		model_replace_scratch(m, path, &s);
 	} else if (!way.layer) {
-		if (!way.in_place || model_has_below(m, path, 0))
-			model_whiteout(m, path);
-		else
-			model_take_scratch(m, path);
+		model_whiteout(m, path);
 	} else {
 		model_hide(m, path, true, way.layer);
-		model_take_scratch(m, path);
+		model_replace_scratch(m, path, &s);
 	}
 	return 0;
 }

@@ -162,6 +162,11 @@ void model_whiteout(struct model *m, const char *path);
 void model_drop_whiteout(struct model *m, const char *path);
 /** model_take_scratch - remove scratch's own directory at @path, if it has one */
 void model_take_scratch(struct model *m, const char *path);
+/**
+ * model_replace_scratch - the same for the directory @s that is going, with a whiteout in its place
+ * if anything would show there
+ */
+void model_replace_scratch(struct model *m, const char *path, const struct seen *s);
 /** model_hide - a line for @path in the list of layer @spec, or a whiteout if no line can say it */
 void model_hide(struct model *m, const char *path, bool is_dir, unsigned spec);
 /** model_undo_hide - drop the line for the non-directory @path, which the layer has itself again */

@@ -173,12 +173,7 @@ static void remove_old_dir(const struct moving *mv)
 			mnode_drop(parent_in(mv, layer, l.v[i].path), path_base(l.v[i].path));
 	if (whiteout)
 		return;
-	if (mv->s.parts & 1) {
-		if (model_has_below(mv->m, mv->from, 0))
-			model_whiteout(mv->m, mv->from);
-		else
-			model_take_scratch(mv->m, mv->from);
-	}
+	model_replace_scratch(mv->m, mv->from, &mv->s);
 	if (model_lookup(mv->m, mv->from, &left) == 0)
 		model_whiteout(mv->m, mv->from);
 }

@@ -181,6 +181,27 @@ static void directory_goes_with_the_whiteouts_in_it(void **state)
 	assert_true(vf_is_clean(f));
 }
 
+/* What another layer has in it and the view hides for a whiteout does not come back. */
+static void removed_directory_takes_no_mark_away(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp, "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
+		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\nonly = a*\n"
+		  "[hide]\nnames = hidden.txt\n[write]\n@any = owner\n",
+		  "trunk/lib/d/", "trunk/spec/b/lib/d/a/hidden.txt=h", NULL);
+	vf_open(f, "b");
+	assert_string_equal(vf_names(f, "lib/d"), "a");
+	assert_int_equal(vf_rmdir(f, "lib/d/a"), 0);
+	assert_int_equal(vf_rmdir(f, "lib/d"), 0);
+	assert_string_equal(vf_names(f, "lib"), "");
+	assert_int_equal(vf_mkdir(f, "lib/d"), 0);
+	assert_string_equal(vf_names(f, "lib/d"), "");
+	vf_remount(f);
+	assert_string_equal(vf_names(f, "lib/d"), "");
+	assert_string_equal(vf_on_disk(f, "trunk/spec/b/lib/d/a/hidden.txt"), "h");
+}
+
 static void whole_graft_can_be_removed_and_the_backend_stays(void **state)
 {
 	struct viewfix *f = *state;
@@ -339,6 +360,7 @@ int main(void)
 		TEST(directory_made_and_removed_leaves_no_mark),
 		TEST(scratch_part_of_a_directory_goes_with_it),
 		TEST(directory_goes_with_the_whiteouts_in_it),
+		TEST(removed_directory_takes_no_mark_away),
 		TEST(whole_graft_can_be_removed_and_the_backend_stays),
 		TEST(changed_meanwhile_is_not_removed),
 		TEST(failed_mark_leaves_the_file),
