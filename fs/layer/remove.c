@@ -17,7 +17,6 @@
 #include "layer/copyup.h"
 #include "layer/listing.h"
 #include "layer/made.h"
-#include "layer/mark.h"
 #include "layer/whiteout.h"
 
 /* Add the line. One for a directory hides directories only: a file below takes another one. */
@@ -215,24 +214,17 @@ static int is_hidden(const struct stack *st, const struct dirset *ds, int fd, co
 }
 
 /*
- * Does @layer's directory hold names that the view hides? What others have just made in it is no
- * such name: a mark would hide that, and all that is made there later. Returns 1, 0 if nothing is
- * in it, -ENOTEMPTY, or another errno.
+ * Does @layer's directory, a part of @ds, hold names that the view hides? What others have just
+ * made in it is no such name: a mark would hide that, and all that is made there later. Returns 1,
+ * 0 if nothing is in it, -ENOTEMPTY, or another errno.
  */
-static int holds_hidden(const struct stack *st, const char *path, const struct found *f,
-			unsigned layer)
+static int holds_hidden(const struct stack *st, const struct dirset *ds, unsigned layer)
 {
-	cleanup_dirset struct dirset ds;
 	cleanup_dir DIR *d = NULL;
 	const struct dirent *de;
 	int hidden = 0;
-	int r;
+	int r = ds->fd[layer] < 0 ? -ENOENT : fd_reopen(ds->fd[layer], O_RDONLY | O_DIRECTORY);
 
-	dirset_init(&ds);
-	r = stack_open_dir(st, path, f->parts, &ds);
-	if (r < 0)
-		return r;
-	r = ds.fd[layer] < 0 ? -ENOENT : fd_reopen(ds.fd[layer], O_RDONLY | O_DIRECTORY);
 	if (r < 0)
 		return r;
 	d = fdopendir(r);
@@ -244,7 +236,7 @@ static int holds_hidden(const struct stack *st, const char *path, const struct f
 	while ((de = readdir(d))) {
 		if (!strcmp(de->d_name, ".") || !strcmp(de->d_name, ".."))
 			continue;
-		r = is_hidden(st, &ds, dirfd(d), de->d_name);
+		r = is_hidden(st, ds, dirfd(d), de->d_name);
 		if (r < 0)
 			return r;
 		hidden |= r;
@@ -254,36 +246,41 @@ static int holds_hidden(const struct stack *st, const char *path, const struct f
 }
 
 /*
- * Let nothing of the lower layers show at directory @path, or take that back. Scratch's own part of
- * it stays, with the whiteouts in it.
+ * Hide a directory that holds hidden names, unless others have just made one that is not. @ds: its
+ * parts; the whiteouts in that of scratch count also where the new one has taken its place.
  */
-static int cover(struct view *v, const char *path, const struct found *f, bool on)
+static int hide_dir(struct view *v, const char *path, const struct dirset *ds, unsigned layer)
 {
-	cleanup_fd int fd = -1;
-
-	if (!(f->parts & 1))
-		return on ? whiteout_put(v, path) : whiteout_drop(v, path);
-	fd = layer_open_dir(&v->stack.layers[0], path);
-	if (fd < 0)
-		return fd;
-	return on ? mark_set(fd, MARK_OPAQUE) : mark_remove(fd, MARK_OPAQUE);
-}
-
-/* Hide a directory that holds hidden names, unless others have just made one that is not. */
-static int hide_dir(struct view *v, const char *path, const struct found *f, unsigned layer)
-{
-	int r = cover(v, path, f, true);
+	cleanup_whiteout_try struct whiteout_try t = WHITEOUT_TRY_INIT;
+	int r = whiteout_try(v, path, &t);
 	int shown;
 
 	if (r < 0)
 		return r;
-	r = holds_hidden(&v->stack, path, f, layer);
+	r = holds_hidden(&v->stack, ds, layer);
 	if (r > 0)
-		return whiteout_put(v, path);
-	shown = cover(v, path, f, false);
+		return 0;
+	shown = whiteout_undo(&t);
 	if (shown < 0)
 		return shown;
 	return r < 0 ? r : -ESTALE; /* nothing is in it any more: once again */
+}
+
+/* Hide it if it holds hidden names. Returns 1 then, 0 if nothing is in it, or an errno. */
+static int hide_if_not_empty(struct view *v, const char *path, const struct found *f,
+			     unsigned layer)
+{
+	cleanup_dirset struct dirset ds;
+	int r;
+
+	dirset_init(&ds);
+	r = stack_open_dir(&v->stack, path, f->parts, &ds);
+	if (!r)
+		r = holds_hidden(&v->stack, &ds, layer);
+	if (r <= 0)
+		return r;
+	r = hide_dir(v, path, &ds, layer);
+	return r < 0 ? r : 1;
 }
 
 /* In its own layer, not scratch. A directory with names that the view hides is hidden itself. */
@@ -294,9 +291,9 @@ static int remove_dir_in_place(struct view *v, const char *path, const struct fo
 	int r = remove_check(v, NULL, path, f);
 
 	if (!r)
-		r = holds_hidden(&v->stack, path, f, layer);
+		r = hide_if_not_empty(v, path, f, layer);
 	if (r > 0 || (r < 0 && r != -EACCES)) /* what can't be read, the layer itself judges */
-		return r < 0 ? r : hide_dir(v, path, f, layer);
+		return r < 0 ? r : 0;
 	r = remove_hide_below(v, NULL, path, true, layer, &whiteout);
 	if (!r)
 		r = unlink_in(v, NULL, layer, path, AT_REMOVEDIR);

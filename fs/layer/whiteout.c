@@ -29,30 +29,64 @@ static int make(const struct interim *i)
 	return mark_set(fd, MARK_WHITEOUT);
 }
 
-static int put(struct view *v, const char *path)
+static int put(struct view *v, const char *path, struct whiteout_try *t)
 {
-	const char *name;
-	cleanup_fd int parent = copyup_parents(v, path, 0, &name);
-	cleanup_interim struct interim i = INTERIM_INIT;
 	int r;
 
-	if (parent < 0)
-		return parent;
-	if (whiteout_is(parent, name))
+	t->parent = copyup_parents(v, path, 0, &t->name);
+	if (t->parent < 0)
+		return t->parent;
+	t->was_there = whiteout_is(t->parent, t->name);
+	if (t->was_there)
 		return 0;
-	r = interim_begin(v, 0, path, parent, &i);
+	r = interim_begin(v, 0, path, t->parent, &t->i);
 	if (!r)
-		r = make(&i);
-	return r < 0 ? r : interim_publish_over(&i, parent, name);
+		r = make(&t->i);
+	return r < 0 ? r : interim_publish_over(&t->i, t->parent, t->name);
 }
 
-int whiteout_put(struct view *v, const char *path)
+int whiteout_try(struct view *v, const char *path, struct whiteout_try *ret)
 {
-	int r = put(v, path);
+	int r = put(v, path, ret);
 
 	if (!r)
 		atomic_fetch_add(&v->marks, 1);
 	return r;
+}
+
+/* For file systems without RENAME_EXCHANGE: there is nothing at the name for a moment. */
+static int put_back(struct whiteout_try *t)
+{
+	if (unlinkat(t->parent, t->name, 0) < 0)
+		return -errno;
+	return interim_publish_new(&t->i, t->parent, t->name);
+}
+
+int whiteout_undo(struct whiteout_try *t)
+{
+	int r;
+
+	if (t->was_there)
+		return 0;
+	if (!t->i.live) /* there was nothing in its place */
+		return unlinkat(t->parent, t->name, 0) < 0 ? -errno : 0;
+	r = interim_swap(&t->i, t->parent, t->name);
+	return r == -EINVAL || r == -ENOSYS ? put_back(t) : r;
+}
+
+void whiteout_try_end(struct whiteout_try *t)
+{
+	interim_end(&t->i);
+	if (t->parent >= 0)
+		close(t->parent);
+	t->parent = -1;
+}
+
+int whiteout_put(struct view *v, const char *path)
+{
+	cleanup_whiteout_try struct whiteout_try t = WHITEOUT_TRY_INIT;
+
+	return whiteout_try(v, path, &t);
 }
 
 /* Scratch's own directory of @path's parent; -ENOENT if it has none. */

@@ -3,7 +3,7 @@
 #ifndef SPECFS_LAYER_WHITEOUT_H
 #define SPECFS_LAYER_WHITEOUT_H
 
-#include "layer/view.h"
+#include "layer/interim.h"
 
 /** whiteout_is - is @name of scratch directory @dir_fd a whiteout? */
 bool whiteout_is(int dir_fd, const char *name);
@@ -14,6 +14,33 @@ bool whiteout_is(int dir_fd, const char *name);
  * Parents are made as needed. Returns 0 or a negative errno; nothing has changed then.
  */
 int whiteout_put(struct view *v, const char *path);
+
+/* A whiteout that may be taken back: what it has replaced is kept until then. */
+struct whiteout_try {
+	int parent; /* scratch's directory that it is in, or -1 */
+	const char *name; /* points into its path */
+	struct interim i; /* what was there, if anything was */
+	bool was_there;	  /* it was one already */
+};
+
+#define WHITEOUT_TRY_INIT \
+	{                 \
+		.parent = -1 \
+	}
+
+/**
+ * whiteout_try - as whiteout_put(); the whiteout stays, unless whiteout_undo() is called
+ * @ret: initialized; to be ended in any case. @path must outlive it
+ *
+ * After a crash there is the whiteout.
+ */
+int whiteout_try(struct view *v, const char *path, struct whiteout_try *ret);
+
+/** whiteout_undo - put what was there in its place again, at once; once at most */
+int whiteout_undo(struct whiteout_try *t);
+void whiteout_try_end(struct whiteout_try *t);
+
+#define cleanup_whiteout_try CLEANUP(whiteout_try_end)
 
 /** whiteout_drop - take a whiteout at @path away; 0 also if there is none */
 int whiteout_drop(struct view *v, const char *path);

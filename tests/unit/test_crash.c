@@ -37,6 +37,8 @@ struct scenario {
 	const char *before2;
 	const char *after2;
 	bool either; /* at least one of the two must show what they held before */
+	/* made in the checkout afterwards: seen if the directory @path is, as it is on failure */
+	const char *later;
 	/* of an exchange: paths below the two names, whose texts @before and @before2 are */
 	const char *inner;
 	const char *inner2;
@@ -197,7 +199,8 @@ static const struct scenario scenarios[] = {
 	{ "rm in scratch", rm_scratch, "s/f", "s", "ENOENT" },
 	{ "rm by hide line", rm_hidden, "lib/f", "lib", "ENOENT" },
 	{ "rmdir of spec and trunk", rmdir_spec, "lib/e", "EISDIR", "ENOENT" },
-	{ "rmdir of what hides", rmdir_hiding, "src/h", "EISDIR", "ENOENT" },
+	{ "rmdir of what hides", rmdir_hiding, "src/h", "EISDIR", "ENOENT",
+	  .later = "src/h/later" },
 	{ "rename in trunk", rename_in_trunk, "src/f", "src", "ENOENT", "src/t", "ENOENT", "src",
 	  true },
 	{ "rename over in trunk", rename_over_in_trunk, "src/f", "src", "ENOENT", "src/g", "g",
@@ -339,6 +342,21 @@ static void check_after(struct viewfix *f, const struct scenario *s, unsigned st
 		fail_msg("%s: neither name is there", what);
 }
 
+/* A directory that is still there is the one of the checkout. */
+static void check_later(struct viewfix *f, const struct scenario *s, unsigned step, bool failed)
+{
+	char what[160];
+	char file[64];
+
+	if (!s->later || (!failed && strcmp(vf_text(f, s->path), "EISDIR") != 0))
+		return;
+	(void)snprintf(what, sizeof(what), "%s, call %u", s->name, step);
+	check_str(what, vf_text(f, s->path), s->before);
+	(void)snprintf(file, sizeof(file), "trunk/%s=later", s->later);
+	tree_make(f->tmp, file, NULL);
+	check_str(what, vf_text(f, s->later), "later");
+}
+
 /* In the child: wait to be traced, then do it. */
 static _Noreturn void child(struct viewfix *f, const struct scenario *s)
 {
@@ -460,6 +478,7 @@ static void cut_everywhere(void **state, const int *errors, unsigned n_errors)
 				skip();
 			vf_remount(f);
 			check_after(f, &scenarios[i], step, o == DONE || o == UNCUT);
+			check_later(f, &scenarios[i], step, o == FAILED);
 		}
 		check_int(scenarios[i].name, o == UNCUT && step > 2, true);
 	}
