@@ -46,6 +46,10 @@ struct parent_dir {
  */
 int copyup_open_parent(struct view *v, const struct dirset *in, const char *path, unsigned to,
 		       struct parent_dir *ret);
+
+/** copyup_find_parent - the same for a name that is there: nothing is made; -ENOENT */
+int copyup_find_parent(struct view *v, const struct dirset *in, const char *path, unsigned layer,
+		       struct parent_dir *ret);
 void parent_dir_close(struct parent_dir *p);
 
 #define cleanup_parent_dir CLEANUP(parent_dir_close)

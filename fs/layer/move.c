@@ -51,7 +51,7 @@ static int ends_open(const struct move *m, unsigned from, unsigned to, struct en
 {
 	struct stat a;
 	struct stat b;
-	int r = copyup_open_parent(m->v, m->from_in, m->from, from, &ret->from);
+	int r = copyup_find_parent(m->v, m->from_in, m->from, from, &ret->from);
 
 	if (!r)
 		r = copyup_open_parent(m->v, m->to_in, m->to, to, &ret->to);

@@ -8,6 +8,7 @@
 
 #include "base/path.h"
 #include "layer/copyup.h"
+#include "layer/listing.h"
 #include "layer/remove.h"
 #include "layer/whiteout.h"
 
@@ -26,16 +27,16 @@ static void purge(const struct move *m, const struct copied_list *list, unsigned
 {
 	for (size_t k = 0; k < list->n; k++) {
 		const struct copied *c = &list->v[k];
+		cleanup_parent_dir struct parent_dir dir = { .fd = -1 };
 		struct object now;
-		const char *name;
-		cleanup_fd int dir = -1;
 
 		if (c->layer != layer || !c->removable)
 			continue;
-		dir = copyup_parents(m->v, c->path, layer, &name);
-		/* what can't go stays where it is, and is hidden as a whole below */
-		if (dir >= 0 && !object_stat(dir, name, &now) && is_as_copied(&now, c))
-			(void)unlinkat(dir, name, S_ISDIR(now.st.st_mode) ? AT_REMOVEDIR : 0);
+		/* what can't go stays where it is, and is hidden below */
+		if (!copyup_find_parent(m->v, NULL, c->path, layer, &dir) &&
+		    !object_stat(dir.fd, dir.name, &now) && is_as_copied(&now, c))
+			(void)unlinkat(dir.fd, dir.name,
+				       S_ISDIR(now.st.st_mode) ? AT_REMOVEDIR : 0);
 	}
 }
 
@@ -53,11 +54,59 @@ static int begin_removal(const struct move *m, const struct copied_list *list, b
 	return r;
 }
 
+/* Hide a directory that shows nothing, unless others have just put a name into it. */
+static int hide_dir(const struct move *m, const char *path, const struct found *f)
+{
+	unsigned layer = m->remove.layer;
+	int r = 0;
+
+	if (f->parts == 1)
+		return whiteout_replace_dir(m->v, path);
+	if (f->parts & UINT64_C(1) << layer)
+		r = remove_hide_dir(m->v, path, f, layer);
+	if (r == -ENOTEMPTY || r == -ESTALE)
+		return 0;
+	return r > 0 ? 0 : whiteout_put(m->v, path); /* it can't be read, or not be removed */
+}
+
+/* Hide one object that could not go, or is scratch's. What is not as it was copied is others'. */
+static int hide_copied(const struct move *m, const struct copied *c)
+{
+	static const struct route in_scratch = { .dest = DEST_SCRATCH, .in_place = true };
+	struct view *v = m->v;
+	struct found f;
+	int r = stack_lookup(&v->stack, c->path, &f);
+
+	if (r < 0)
+		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+	if (!is_as_copied(&f.obj, c))
+		return 0;
+	if (S_ISDIR(f.obj.st.st_mode)) {
+		r = listing_is_empty_at(&v->stack, c->path, f.parts);
+		return r <= 0 ? r : hide_dir(m, c->path, &f);
+	}
+	return f.layer ? whiteout_put(v, c->path)
+		       : remove_file(v, NULL, c->path, &f, &in_scratch);
+}
+
+/* Children go before their directory: where nothing of others' is in it, a single mark is left. */
+static int hide_left(const struct move *m, const struct copied_list *list)
+{
+	struct found left;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < list->n; i++)
+		r = hide_copied(m, &list->v[i]);
+	/* the marks in scratch's part of a directory that is there no more */
+	if (!r && m->from_f->parts & 1 && stack_lookup(&m->v->stack, m->from, &left) == -ENOENT)
+		r = whiteout_replace_dir(m->v, m->from);
+	return r;
+}
+
 /* Take the old directory away along its route. @ret_begun: some of it is gone, also on failure */
 static int remove_old_dir(const struct move *m, const struct copied_list *list, bool *ret_begun)
 {
 	bool whiteout = false;
-	struct found left;
 	int r = 0;
 
 	if (!m->remove.in_place && !m->remove.layer)
@@ -67,15 +116,9 @@ static int remove_old_dir(const struct move *m, const struct copied_list *list, 
 	if (r < 0)
 		return r;
 	*ret_begun = m->remove.layer;
-	if (!whiteout && m->from_f->parts & 1)
-		r = whiteout_replace_dir(m->v, m->from);
-	if (r < 0)
-		return r;
-	*ret_begun = true;
-	/* something that could not go, or that nobody copied */
-	if (!whiteout && stack_lookup(&m->v->stack, m->from, &left) == 0)
-		r = whiteout_put(m->v, m->from);
-	return r;
+	if (whiteout)
+		return 0;
+	return m->remove.layer ? hide_left(m, list) : whiteout_replace_dir(m->v, m->from);
 }
 
 /*

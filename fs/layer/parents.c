@@ -129,7 +129,9 @@ static int walk(struct view *v, unsigned to, const char *path, const char *lpath
 	return steal_fd(&dir);
 }
 
-int copyup_parents(struct view *v, const char *path, unsigned to, const char **ret_name)
+/* @make: what is missing */
+static int open_parents(struct view *v, const char *path, unsigned to, bool make,
+			const char **ret_name)
 {
 	const struct layer *l = &v->stack.layers[to];
 	cleanup_strbuf struct strbuf lpath = STRBUF_INIT;
@@ -143,7 +145,7 @@ int copyup_parents(struct view *v, const char *path, unsigned to, const char **r
 	if (!lpath.len)
 		return -EBUSY; /* a layer's own root */
 	fd = fd_open_parent(l->base_fd, lpath.buf, &name);
-	if (fd == -ENOENT)
+	if (fd == -ENOENT && make)
 		fd = walk(v, to, path, lpath.buf);
 	if (fd < 0)
 		return fd;
@@ -153,14 +155,19 @@ int copyup_parents(struct view *v, const char *path, unsigned to, const char **r
 	return fd;
 }
 
+int copyup_parents(struct view *v, const char *path, unsigned to, const char **ret_name)
+{
+	return open_parents(v, path, to, true, ret_name);
+}
+
 /* A map's or graft's own root is known by another name in its layer. */
 static bool has_same_names(const struct layer *l)
 {
 	return l->kind == LAYER_SCRATCH || l->kind == LAYER_OVERLAY || l->kind == LAYER_TRUNK;
 }
 
-int copyup_open_parent(struct view *v, const struct dirset *in, const char *path, unsigned to,
-		       struct parent_dir *ret)
+static int open_parent(struct view *v, const struct dirset *in, const char *path, unsigned to,
+		       bool make, struct parent_dir *ret)
 {
 	if (v->work && in && in->fd[to] >= 0 && has_same_names(&v->stack.layers[to])) {
 		*ret = (struct parent_dir){
@@ -171,8 +178,20 @@ int copyup_open_parent(struct view *v, const struct dirset *in, const char *path
 		return 0;
 	}
 	ret->borrowed = false;
-	ret->fd = copyup_parents(v, path, to, &ret->name);
+	ret->fd = open_parents(v, path, to, make, &ret->name);
 	return ret->fd < 0 ? ret->fd : 0;
+}
+
+int copyup_open_parent(struct view *v, const struct dirset *in, const char *path, unsigned to,
+		       struct parent_dir *ret)
+{
+	return open_parent(v, in, path, to, true, ret);
+}
+
+int copyup_find_parent(struct view *v, const struct dirset *in, const char *path, unsigned layer,
+		       struct parent_dir *ret)
+{
+	return open_parent(v, in, path, layer, false, ret);
 }
 
 void parent_dir_close(struct parent_dir *p)

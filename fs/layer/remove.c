@@ -138,7 +138,7 @@ static int unlink_in(struct view *v, const struct dirset *in, unsigned layer, co
 		     int flags)
 {
 	cleanup_parent_dir struct parent_dir dir = { .fd = -1 };
-	int r = copyup_open_parent(v, in, path, layer, &dir);
+	int r = copyup_find_parent(v, in, path, layer, &dir);
 
 	if (r < 0)
 		return r;
@@ -266,9 +266,7 @@ static int hide_dir(struct view *v, const char *path, const struct dirset *ds, u
 	return r < 0 ? r : -ESTALE; /* nothing is in it any more: once again */
 }
 
-/* Hide it if it holds hidden names. Returns 1 then, 0 if nothing is in it, or an errno. */
-static int hide_if_not_empty(struct view *v, const char *path, const struct found *f,
-			     unsigned layer)
+int remove_hide_dir(struct view *v, const char *path, const struct found *f, unsigned layer)
 {
 	cleanup_dirset struct dirset ds;
 	int r;
@@ -291,7 +289,7 @@ static int remove_dir_in_place(struct view *v, const char *path, const struct fo
 	int r = remove_check(v, NULL, path, f);
 
 	if (!r)
-		r = hide_if_not_empty(v, path, f, layer);
+		r = remove_hide_dir(v, path, f, layer);
 	if (r > 0 || (r < 0 && r != -EACCES)) /* what can't be read, the layer itself judges */
 		return r < 0 ? r : 0;
 	r = remove_hide_below(v, NULL, path, true, layer, &whiteout);

@@ -28,6 +28,14 @@ int remove_hide_below(struct view *v, const struct dirset *in, const char *path,
  */
 void remove_undo_hide(struct view *v, const char *path, unsigned layer, const struct object *o);
 
+/**
+ * remove_hide_dir - hide directory @f, which shows nothing, if @layer's part holds hidden names
+ *
+ * Returns 1 if it is hidden now; 0 if nothing is in it, and nothing was done; -ENOTEMPTY or -ESTALE
+ * if others have just put a name into it, or taken the last one away; or another errno.
+ */
+int remove_hide_dir(struct view *v, const char *path, const struct found *f, unsigned layer);
+
 /** remove_check - is @f still what the view shows at @path? 0 or -ESTALE */
 int remove_check(struct view *v, const struct dirset *in, const char *path, const struct found *f);
 

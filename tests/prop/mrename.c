@@ -151,7 +151,19 @@ static void list_own(const struct moving *mv, const char *path, const struct see
 	(void)snprintf(l->v[l->n++].path, PATH_SIZE, "%s", path);
 }
 
-static void remove_old_dir(const struct moving *mv)
+/* Is @n the tree @top, or in it? */
+static bool is_in(const struct mnode *n, const struct mnode *top)
+{
+	if (n == top)
+		return true;
+	for (const struct mnode *c = top->child; c; c = c->next)
+		if (is_in(n, c))
+			return true;
+	return false;
+}
+
+/* @copy: what the new name has now; the old one may show it, too */
+static void remove_old_dir(const struct moving *mv, const struct mnode *copy)
 {
 	unsigned layer = mv->remove.layer;
 	bool whiteout = false;
@@ -174,7 +186,7 @@ static void remove_old_dir(const struct moving *mv)
 	if (whiteout)
 		return;
 	model_replace_scratch(mv->m, mv->from, &mv->s);
-	if (model_lookup(mv->m, mv->from, &left) == 0)
+	if (model_lookup(mv->m, mv->from, &left) == 0 && !is_in(left.node, copy))
 		model_whiteout(mv->m, mv->from);
 }
 
@@ -215,7 +227,7 @@ static int move_by_copy(const struct moving *mv)
 	clear_scratch(mv);
 	settle(mv, mv->dest, n);
 	if (mv->is_dir)
-		remove_old_dir(mv);
+		remove_old_dir(mv, n);
 	else
 		model_remove(mv->m, mv->from, &mv->s, &mv->remove);
 	return 0;

@@ -28,6 +28,7 @@ struct scenario {
 	const char *text;		  /* what the edit puts there; NULL: a directory */
 	bool takes_place;		  /* the edit takes the name from what is there */
 	bool hides;			  /* an edit after that is not seen, also at once */
+	const char *moved;		  /* view path that the change takes it to, or NULL */
 };
 
 static int rmdir_dir(struct viewfix *f)
@@ -49,6 +50,17 @@ static int rename_over_dir(struct viewfix *f)
 static int rename_dir(struct viewfix *f)
 {
 	return vf_rename(f, "src/r", "src/t", 0);
+}
+
+/* By copying, into a spec directory; the old one goes, or can't for what the view hides in it. */
+static int move_dir(struct viewfix *f)
+{
+	return vf_rename(f, "src/r", "lib/t", 0);
+}
+
+static int move_hiding(struct viewfix *f)
+{
+	return vf_rename(f, "src/h", "lib/t", 0);
 }
 
 /* A new object of @type, and whether it is one. */
@@ -115,6 +127,9 @@ static const struct scenario scenarios[] = {
 	{ "rmdir", rmdir_dir, "src/d/new", "new", false, false },
 	{ "rmdir of what hides", rmdir_hiding, "src/h/new", "new", false, true },
 	{ "rename over a directory", rename_over_dir, "src/d/new", "new", false, false },
+	{ "move", move_dir, "src/r/in/new", "new", false, false, "lib/t/in/new" },
+	{ "move of what hides", move_hiding, "src/h/new", "new", false, true, "lib/t/new" },
+	{ "move of another directory", move_dir, "src/r/in/d", NULL, false, false, "lib/t/in/d" },
 	{ "mkdir", make_dir, "src/n", "new", true, false },
 	{ "symlink", make_symlink, "src/n", "new", true, false },
 	{ "create", make_file, "src/n", NULL, true, false },
@@ -202,6 +217,15 @@ static int run(struct viewfix *f, const struct scenario *s, unsigned moment, uns
 	return edited ? WEXITSTATUS(status) : -1;
 }
 
+/* What others have put at @path is there on disk, or where the change has taken it. */
+static void check_seen(struct viewfix *f, const char *what, const char *path, const char *text)
+{
+	if (!text)
+		check_int(what, S_ISDIR(vf_look(f, path).st.st_mode), true);
+	else
+		check_str(what, vf_text(f, path), text);
+}
+
 static void check(struct viewfix *f, const struct scenario *s, unsigned call, int status)
 {
 	char what[128];
@@ -212,14 +236,14 @@ static void check(struct viewfix *f, const struct scenario *s, unsigned call, in
 	if (status == OTHER_KIND)
 		fail_msg("%s: it says that it has made what others have", what);
 	(void)snprintf(path, sizeof(path), "trunk/%s", s->path);
-	if (!tree_exists(f->tmp, path)) /* the change came after the edit */
-		return;
-	if (!s->text) {
-		check_int(what, S_ISDIR(vf_look(f, s->path).st.st_mode), true);
+	if (!tree_exists(f->tmp, path)) { /* the change came after the edit */
+		if (s->moved)
+			check_seen(f, what, s->moved, s->text);
 		return;
 	}
-	(void)snprintf(disk, sizeof(disk), "%s", vf_on_disk(f, path));
-	check_str(what, vf_text(f, s->path), disk);
+	if (s->text)
+		(void)snprintf(disk, sizeof(disk), "%s", vf_on_disk(f, path));
+	check_seen(f, what, s->path, s->text ? disk : NULL);
 	check_str(what, vf_text(f, "src/h/gone.o"), "ENOENT");
 }
 
@@ -232,7 +256,8 @@ static void fresh(void **state, struct viewfix **ret)
 		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\n"
 		  "[hide]\nnames = hidden.txt\n[write]\n*.o = scratch\n@any = owner\n",
 		  "trunk/spec/b/lib/", "trunk/src/f=f", "trunk/src/d/", "trunk/src/e/",
-		  "trunk/src/r/x=x", "trunk/src/h/hidden.txt=h", "trunk/src/h/gone.o=o", NULL);
+		  "trunk/src/r/x=x", "trunk/src/r/in/y=y", "trunk/src/h/hidden.txt=h",
+		  "trunk/src/h/gone.o=o", NULL);
 	vf_open(*ret, "b");
 	assert_int_equal(vf_rm(*ret, "src/h/gone.o"), 0);
 }
