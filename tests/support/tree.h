@@ -7,6 +7,9 @@
 
 #include <stdbool.h>
 
+/** tree_use_memory - for thousands of small trees: make them in memory if it can hold marks */
+void tree_use_memory(void);
+
 /** tree_tmp - a fresh temporary directory; free with tree_remove() and free() */
 char *tree_tmp(void);
 

@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -498,18 +497,6 @@ static void nothing_is_lost_by_a_failure_of_any_call(void **state)
 	cut_everywhere(state, errors, 3);
 }
 
-/* Thousands of small trees, some synced: memory serves as well if it can hold marks. */
-static void use_memory(void)
-{
-	char dir[] = "/dev/shm/specfs-probe-XXXXXX";
-
-	if (getenv("TMPDIR") || !mkdtemp(dir))
-		return;
-	if (!setxattr(dir, "user.specfs.probe", "y", 1, 0))
-		(void)setenv("TMPDIR", "/dev/shm", 1); /* else it only takes longer */
-	(void)rmdir(dir);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -517,7 +504,7 @@ int main(void)
 		TEST(nothing_is_lost_by_a_failure_of_any_call),
 	};
 
-	use_memory();
+	tree_use_memory();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
