@@ -203,7 +203,6 @@ static int walk_spec(const struct view *v, unsigned layer, const char *path, jso
 		cleanup_strbuf struct strbuf sub = STRBUF_INIT;
 		cleanup_fd int fd = -1;
 		struct object o;
-		bool is_dir;
 
 		r = path_join(&sub, path, names.v[i]);
 		if (r < 0)
@@ -211,10 +210,9 @@ static int walk_spec(const struct view *v, unsigned layer, const char *path, jso
 		fd = layer_open(l, sub.buf, O_PATH, 0);
 		if (fd < 0 || object_stat(fd, "", &o) < 0)
 			continue; /* it has just gone */
-		is_dir = S_ISDIR(o.st.st_mode);
-		if (!stack_layer_shows(&v->stack, layer, sub.buf, is_dir))
+		if (!stack_layer_shows(&v->stack, layer, sub.buf, o.st.st_mode))
 			continue;
-		r = is_dir ? walk_spec(v, layer, sub.buf, list)
+		r = S_ISDIR(o.st.st_mode) ? walk_spec(v, layer, sub.buf, list)
 			   : tell_file(v, layer, sub.buf, list);
 	}
 	return r;

@@ -46,7 +46,7 @@ static bool has_candidate(const struct view *v, unsigned layer, const char *path
 	struct object o;
 
 	return fd >= 0 && object_stat(fd, "", &o) == 0 &&
-	       stack_layer_shows(&v->stack, layer, path, S_ISDIR(o.st.st_mode));
+	       stack_layer_shows(&v->stack, layer, path, o.st.st_mode);
 }
 
 static int add_places(const struct view *v, const char *path, const struct found *f, json_t *parts,
@@ -118,7 +118,7 @@ static json_t *new_json(struct view *v, const char *path, const struct found *f)
 	strbuf_addf(&dir, "%s%s", dir.len ? "/" : "", name.buf);
 	if (r < 0 || strbuf_failed(&dir) < 0)
 		return json_null();
-	r = route_new(v, dir.buf, false, &parent, &rt);
+	r = route_new(v, dir.buf, S_IFREG, &parent, &rt);
 	return route_json(v, dir.buf, &rt, r);
 }
 

@@ -58,7 +58,7 @@ static bool is_left_over(const struct stack *st, const struct layer *l, const ch
 	return !ruleset_hides(st->rules, root.buf, true, false);
 }
 
-bool stack_layer_shows(const struct stack *st, unsigned layer, const char *path, bool is_dir)
+bool stack_layer_shows(const struct stack *st, unsigned layer, const char *path, mode_t mode)
 {
 	const struct layer *l = &st->layers[layer];
 	struct hijack_arg arg = { .st = st, .rule = l->rule };
@@ -68,20 +68,12 @@ bool stack_layer_shows(const struct stack *st, unsigned layer, const char *path,
 		return true;
 	if (!strncmp(path_base(path), ".specfs-tmp.", 12))
 		return false;
-	if (is_left_over(st, l, path, is_dir, false))
+	if (is_left_over(st, l, path, S_ISDIR(mode), S_ISLNK(mode)))
 		return false;
 	if (!l->rule)
 		return true;
 	return rule_place(l->rule, path, &rel) == RULE_INSIDE &&
-	       rule_shows(l->rule, rel, is_dir, stack_is_hijacked, &arg);
-}
-
-/* Is the name, an object of mode @mode, kept out of the view by patterns? */
-static bool is_shown(const struct stack *st, unsigned i, const char *path, mode_t mode)
-{
-	if (!stack_layer_shows(st, i, path, S_ISDIR(mode)))
-		return false;
-	return !S_ISLNK(mode) || !is_left_over(st, &st->layers[i], path, false, true);
+	       rule_shows(l->rule, rel, S_ISDIR(mode), stack_is_hijacked, &arg);
 }
 
 /* A symlink of a spec directory or graft that leads to a regular file is that file, unless it was
@@ -183,7 +175,7 @@ static int on_disk(const struct stack *st, unsigned i, int dir_fd, const char *p
 		scratch_marks(dir_fd, name, c);
 		return 0;
 	}
-	if (!is_shown(st, i, path, c->obj.st.st_mode)) {
+	if (!stack_layer_shows(st, i, path, c->obj.st.st_mode)) {
 		c->kind = CANDIDATE_NONE;
 		return 0;
 	}

@@ -61,11 +61,11 @@ static int place_open(struct view *v, const char *path, unsigned layer, const st
 	return ret->dir_fd < 0 ? ret->dir_fd : 0;
 }
 
-static int place_find(struct view *v, const char *path, bool is_dir, const struct found *parent,
+static int place_find(struct view *v, const char *path, mode_t mode, const struct found *parent,
 		      struct place *ret)
 {
 	struct route route;
-	int r = route_new(v, path, is_dir, parent, &route);
+	int r = route_new(v, path, mode, parent, &route);
 
 	return r < 0 ? r : place_open(v, path, route.layer, parent, ret);
 }
@@ -275,7 +275,7 @@ static int change_new(struct view *v, const char *dir, const struct found *paren
 	int r = path_join(&path, dir, name);
 
 	if (!r)
-		r = place_find(v, path.buf, S_ISDIR(n->mode), parent, &p);
+		r = place_find(v, path.buf, n->mode, parent, &p);
 	if (!r && n->text) {
 		r = linktext_for(&v->stack.layers[p.layer], path.buf, n->text, &text);
 		mine.text = text.buf;
@@ -320,7 +320,7 @@ int change_create(struct view *v, const char *dir, const struct found *parent, c
 	int r = path_join(&path, dir, name);
 
 	if (!r)
-		r = route_new(v, path.buf, false, parent, &route);
+		r = route_new(v, path.buf, S_IFREG, parent, &route);
 	if (r < 0)
 		return r;
 	if (!route.layer && parent->parts & 1 && v->work) {
@@ -343,7 +343,7 @@ int change_tmpfile(struct view *v, const char *dir, const struct found *parent, 
 	int r = path_join(&path, dir, "tmpfile"); /* any name: it says which rules hold there */
 
 	if (!r)
-		r = place_find(v, path.buf, false, parent, &p);
+		r = place_find(v, path.buf, S_IFREG, parent, &p);
 	if (r < 0)
 		return r;
 	fd = openat(p.dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, n.mode & 07777);

@@ -134,9 +134,10 @@ static int make_link(struct view *v, int fd, struct found *f, const char *path, 
 	return 0;
 }
 
-/* Where a new name goes, and that it is free. */
-static int route_name(struct view *v, const char *dir, const struct found *parent, const char *name,
-		      struct strbuf *ret_path, struct route *ret)
+/* Where a new name of @f goes, and that it is free. */
+static int route_name(struct view *v, const struct found *f, const char *dir,
+		      const struct found *parent, const char *name, struct strbuf *ret_path,
+		      struct route *ret)
 {
 	struct found there;
 	int r = path_join(ret_path, dir, name);
@@ -144,7 +145,7 @@ static int route_name(struct view *v, const char *dir, const struct found *paren
 	if (!r && stack_lookup(&v->stack, ret_path->buf, &there) == 0)
 		r = -EEXIST;
 	if (!r)
-		r = route_new(v, ret_path->buf, false, parent, ret);
+		r = route_new(v, ret_path->buf, f->obj.st.st_mode, parent, ret);
 	return !r && !v->work ? -EROFS : r;
 }
 
@@ -154,7 +155,7 @@ int change_link_nameless(struct view *v, int fd, const struct found *f, const ch
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
 	struct found made = *f;
 	struct route add = { 0 };
-	int r = route_name(v, dir, parent, name, &path, &add);
+	int r = route_name(v, f, dir, parent, name, &path, &add);
 
 	if (!r)
 		r = make_link(v, fd, &made, path.buf, add.layer);
@@ -177,7 +178,7 @@ int change_link(struct view *v, const char *from, struct found *from_f, const ch
 
 	if (S_ISDIR(from_f->obj.st.st_mode))
 		return -EPERM;
-	r = route_name(v, dir, parent, name, &path, &add);
+	r = route_name(v, from_f, dir, parent, name, &path, &add);
 	if (!r)
 		r = route_existing(v, from, from_f, ROUTE_EDIT, &edit);
 	if (!r && !edit.in_place)

@@ -153,6 +153,13 @@ struct check {
 	bool is_shown; /* all of it, there */
 };
 
+/* Would @layer show an object at @path? */
+static bool is_shown(const struct view *v, unsigned layer, const char *path, mode_t mode)
+{
+	return stack_layer_shows(&v->stack, layer, path, mode) &&
+	       !stack_hides(&v->stack, layer, path, S_ISDIR(mode));
+}
+
 /* @target: view path of the new place, if there is one */
 static int check_any(struct check *c, const char *path, const char *target, const struct found *f);
 
@@ -161,15 +168,13 @@ static int check_child(struct check *c, const char *path, const char *target, co
 {
 	cleanup_strbuf struct strbuf sub = STRBUF_INIT;
 	cleanup_strbuf struct strbuf to = STRBUF_INIT;
-	bool is_dir = S_ISDIR(f->obj.st.st_mode);
 	int r = path_join(&sub, path, name);
 
 	if (!r)
 		r = path_join(&to, target, name);
 	if (r < 0)
 		return r;
-	if (c->dest && (!stack_layer_shows(&c->v->stack, c->dest, to.buf, is_dir) ||
-			stack_hides(&c->v->stack, c->dest, to.buf, is_dir)))
+	if (c->dest && !is_shown(c->v, c->dest, to.buf, f->obj.st.st_mode))
 		c->is_shown = false;
 	return check_any(c, sub.buf, to.buf, f);
 }
@@ -212,6 +217,27 @@ int move_check(const struct move *m)
 	return check_any(&c, m->from, "", m->from_f);
 }
 
+/* Has others' new name, which its layer would hide at the new place, been copied as well? */
+static int check_copied(const struct move *m, const struct copied_list *list)
+{
+	cleanup_strbuf struct strbuf to = STRBUF_INIT;
+	size_t len = strlen(m->from);
+
+	for (size_t i = 0; m->dest && i < list->n; i++) {
+		const struct copied *c = &list->v[i];
+
+		if (!c->path[len])
+			continue; /* the directory itself */
+		strbuf_truncate(&to, 0);
+		strbuf_addf(&to, "%s%s", m->to, c->path + len);
+		if (strbuf_failed(&to) < 0)
+			return -ENOMEM;
+		if (!is_shown(m->v, m->dest, to.buf, c->obj.st.st_mode))
+			return -EXDEV;
+	}
+	return 0;
+}
+
 static int open_dir_of(const struct stack *st, const char *dir, struct dirset *ret)
 {
 	struct found f;
@@ -220,7 +246,10 @@ static int open_dir_of(const struct stack *st, const char *dir, struct dirset *r
 	return r < 0 ? r : stack_open_dir(st, dir, f.parts, ret);
 }
 
-/* Copy, publish the copy, take the old one away. @in: the directory of the old name, opened */
+/*
+ * Copy, publish the copy, take the old one away. @in: the directory of the old name, opened.
+ * Returns -EXDEV, and has done nothing, if the layer would not show all that was copied.
+ */
 static int copy_and_remove(const struct move *m, const struct dirset *in)
 {
 	const char *name;
@@ -240,6 +269,8 @@ static int copy_and_remove(const struct move *m, const struct dirset *in)
 		r = interim_begin(m->v, m->dest, m->to, parent, &i);
 	if (!r)
 		r = make_copy(m, &i, &list);
+	if (!r)
+		r = check_copied(m, &list);
 	if (!r)
 		r = object_stat(i.dir_fd, i.name, &copy);
 	if (!r)
@@ -272,8 +303,10 @@ int move_by_copy(const struct move *m)
 	struct move now = *m;
 	int r = check_any(&c, m->from, m->to, m->from_f);
 
-	if (r < 0 || c.is_shown)
-		return r < 0 ? r : do_copy(m);
+	if (!r)
+		r = c.is_shown ? do_copy(m) : -EXDEV;
+	if (r != -EXDEV)
+		return r;
 	now.dest = 0;
 	r = move_in_place(&now); /* if scratch has it already */
 	return r == -EXDEV ? do_copy(&now) : r;

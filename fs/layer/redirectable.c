@@ -106,11 +106,11 @@ static int check_route(struct view *v, const char *dir, const struct found *pare
 	int r;
 
 	if (!f)
-		r = route_new(v, dir, true, parent, &route);
+		r = route_new(v, dir, S_IFDIR, parent, &route);
 	else if (path_join(&path, dir, NEW_NAME) < 0)
 		return -ENOMEM;
 	else
-		r = route_new(v, path.buf, false, f, &route);
+		r = route_new(v, path.buf, S_IFREG, f, &route);
 	if (r < 0 && r != -EROFS)
 		return r;
 	if (route.dest == DEST_SCRATCH && !route.layer)

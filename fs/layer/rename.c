@@ -54,7 +54,7 @@ static int route_move(struct move *m, const struct found *to_parent)
 
 	if (!err)
 		err = m->to_f ? route_existing(m->v, m->to, m->to_f, ROUTE_EDIT, &r)
-			      : route_new(m->v, m->to, m->is_dir, to_parent, &r);
+			      : route_new(m->v, m->to, m->from_f->obj.st.st_mode, to_parent, &r);
 	if (err < 0)
 		return err;
 	m->dest = r.layer;

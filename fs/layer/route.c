@@ -334,12 +334,13 @@ static bool would_uncover(const struct view *v, const char *path, bool is_dir, u
  * Why a new name can't be made in layer @to although a rule says so, or NULL: it would not be seen
  * there, or be mixed up with what the view hides.
  */
-static const char *obstacle(const struct view *v, const char *path, bool is_dir,
+static const char *obstacle(const struct view *v, const char *path, mode_t mode,
 			    const struct found *parent, unsigned to)
 {
 	const struct layer *l = &v->stack.layers[to];
+	bool is_dir = S_ISDIR(mode);
 
-	if (!stack_layer_shows(&v->stack, to, path, is_dir))
+	if (!stack_layer_shows(&v->stack, to, path, mode))
 		return ", but the view hides this name there";
 	if (stack_hides(&v->stack, to, path, is_dir))
 		return ", but a hide list hides this name there";
@@ -354,7 +355,7 @@ static const char *obstacle(const struct view *v, const char *path, bool is_dir,
 	return NULL;
 }
 
-static int new_by_rule(const struct view *v, const char *path, bool is_dir,
+static int new_by_rule(const struct view *v, const char *path, mode_t mode,
 		       const struct found *parent, const struct write_facts *facts, int graft,
 		       int map, struct route *ret)
 {
@@ -385,17 +386,23 @@ static int new_by_rule(const struct view *v, const char *path, bool is_dir,
 		return by_rule(v, w, DEST_SCRATCH, 0, false, ", but the view has no trunk", ret);
 	if (graft >= 0 && to != graft)
 		return by_rule(v, w, DEST_SCRATCH, 0, false, ", but a graft is here", ret);
-	why = obstacle(v, path, is_dir, parent, (unsigned)to);
+	why = obstacle(v, path, mode, parent, (unsigned)to);
 	if (why)
 		return by_rule(v, w, DEST_SCRATCH, 0, false, why, ret);
 	return by_rule(v, w, dest, (unsigned)to, false, "", ret);
 }
 
-int route_new(struct view *v, const char *path, bool is_dir, const struct found *parent,
+int route_new(struct view *v, const char *path, mode_t mode, const struct found *parent,
 	      struct route *ret)
 {
 	const struct stack *st = &v->stack;
-	struct write_facts facts = { .path = path, .is_dir = is_dir, .is_new = true };
+	bool is_dir = S_ISDIR(mode);
+	struct write_facts facts = {
+		.path = path,
+		.is_dir = is_dir,
+		.is_link = S_ISLNK(mode),
+		.is_new = true,
+	};
 	const char *why = "in a directory that only scratch has";
 	bool scratch = parent->parts == 1;
 	int graft;
@@ -419,5 +426,5 @@ int route_new(struct view *v, const char *path, bool is_dir, const struct found 
 		facts.ignored = is_ignored(v, &st->layers[graft], path, is_dir);
 	else
 		facts.ignored = v->ignore && ignore_covers(v->ignore, path, is_dir);
-	return new_by_rule(v, path, is_dir, parent, &facts, graft, map, ret);
+	return new_by_rule(v, path, mode, parent, &facts, graft, map, ret);
 }

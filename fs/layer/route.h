@@ -46,13 +46,14 @@ int route_existing(struct view *v, const char *path, const struct found *f, enum
 
 /**
  * route_new - where a new name goes
+ * @mode:   what it will be
  * @parent: the directory it is made in
  *
  * In a directory that only scratch has, it goes to scratch. Under `owner` it goes below a graft to
  * the graft's directory, in a mapped place to the highest backend's spec directory, else to trunk;
  * with -l and -o write=owner to the highest -l directory.
  */
-int route_new(struct view *v, const char *path, bool is_dir, const struct found *parent,
+int route_new(struct view *v, const char *path, mode_t mode, const struct found *parent,
 	      struct route *ret);
 
 /** route_map_of - index of the highest spec layer whose map covers @path, or -1 */

@@ -188,9 +188,9 @@ const char *stack_virtual_content(const struct stack *st, const struct found *f)
 
 /**
  * stack_layer_shows - would @layer's object at view path @path be shown at all (patterns,
- * [hide])?
+ * [hide])? @mode: what it is
  */
-bool stack_layer_shows(const struct stack *st, unsigned layer, const char *path, bool is_dir);
+bool stack_layer_shows(const struct stack *st, unsigned layer, const char *path, mode_t mode);
 
 /** stack_hides - do the hide lists of the layers above @layer hide @path in it? */
 bool stack_hides(const struct stack *st, unsigned layer, const char *path, bool is_dir);

@@ -86,7 +86,7 @@ static void record_end(const struct swap *s)
 }
 
 /* The layer that takes a new name @to. */
-static int route_to(struct view *v, const char *to, bool is_dir, unsigned *ret)
+static int route_to(struct view *v, const char *to, mode_t mode, unsigned *ret)
 {
 	cleanup_free char *dir = strndup(to, path_parent_len(to));
 	struct found parent;
@@ -102,7 +102,7 @@ static int route_to(struct view *v, const char *to, bool is_dir, unsigned *ret)
 		return 0;
 	}
 	if (!r)
-		r = route_new(v, to, is_dir, &parent, &route);
+		r = route_new(v, to, mode, &parent, &route);
 	if (!r)
 		*ret = route.layer;
 	return r;
@@ -125,7 +125,7 @@ static int shift(const struct swap *s, const char *from, const char *to)
 	if (from != s->aside)
 		r = route_existing(s->v, from, &f, ROUTE_REMOVE, &m.remove);
 	if (!r && to != s->aside)
-		r = route_to(s->v, to, m.is_dir, &m.dest);
+		r = route_to(s->v, to, f.obj.st.st_mode, &m.dest);
 	if (!r && S_ISREG(f.obj.st.st_mode))
 		r = base_record_new(&s->v->stack, m.dest, to);
 	return r < 0 ? r : move_do(&m);
@@ -139,7 +139,7 @@ static int check_end(struct view *v, const char *path, const struct found *f,
 	unsigned dest;
 	int r = move_check(&m);
 
-	return r < 0 ? r : route_to(v, path, S_ISDIR(comes->obj.st.st_mode), &dest);
+	return r < 0 ? r : route_to(v, path, comes->obj.st.st_mode, &dest);
 }
 
 static int choose_aside(struct swap *s)

@@ -174,7 +174,7 @@ static const struct layer *layer_of_new(struct server *srv, struct node *n)
 	if (n && table_path(srv->table, n, &path) < 0)
 		return &st->layers[st->n - 1];
 	strbuf_addf(&path, "%s%s", path.len ? "/" : "", "new");
-	if (strbuf_failed(&path) < 0 || route_new(srv->view, path.buf, false, &dir, &rt) < 0 ||
+	if (strbuf_failed(&path) < 0 || route_new(srv->view, path.buf, S_IFREG, &dir, &rt) < 0 ||
 	    st->layers[rt.layer].base_fd < 0)
 		return &st->layers[st->n - 1];
 	return &st->layers[rt.layer];

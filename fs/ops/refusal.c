@@ -34,7 +34,7 @@ int refusal_note(struct server *srv, int r, const char *path, const struct found
 
 	if (r != -EROFS || srv->config.readonly)
 		return r;
-	why = op == ROUTE_CREATE ? route_new(srv->view, path, false, f, &rt)
+	why = op == ROUTE_CREATE ? route_new(srv->view, path, S_IFREG, f, &rt)
 				 : route_existing(srv->view, path, f, op, &rt);
 	if (why == -EROFS && is_due(srv))
 		log_warn("%s of '%s' refused: %s", words[op], path, rt.rule);

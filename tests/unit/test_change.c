@@ -83,6 +83,29 @@ static void hidden_name_is_made_in_scratch(void **state)
 	assert_string_equal(vf_on_disk(f, "trunk/src/__pycache__/b.pyc"), "-");
 }
 
+/* [hide] links: in the checkout it would not be seen. */
+static void link_that_would_be_hidden_goes_to_scratch(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp, "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
+		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\n"
+		  "[hide]\nlinks = /src/l* /lib/t/*\n[write]\n@any = owner\n",
+		  "trunk/spec/b/lib/", "trunk/src/k->one", "trunk/src/d/k->two", NULL);
+	vf_open(f, "b");
+	assert_int_equal(vf_symlink(f, "src/l1", "new"), 0);
+	assert_string_equal(vf_text(f, "src/l1"), "->new");
+	assert_string_equal(vf_layer(f, "src/l1"), "scratch");
+	assert_int_equal(vf_rename(f, "src/k", "src/l2", 0), 0);
+	assert_string_equal(vf_text(f, "src/l2"), "->one");
+	assert_int_equal(vf_link(f, "src/d/k", "src/l3"), 0);
+	assert_string_equal(vf_text(f, "src/l3"), "->two");
+	assert_int_equal(vf_rename(f, "src/d", "lib/t", 0), 0);
+	assert_string_equal(vf_text(f, "lib/t/k"), "->two");
+	assert_int_equal(vf_put(f, "src/l", "file"), 0);
+	assert_string_equal(vf_on_disk(f, "trunk/src/l"), "file");
+}
+
 static void places_of_the_profile_take_changes_in_scratch(void **state)
 {
 	struct viewfix *f = *state;
@@ -371,6 +394,7 @@ int main(void)
 		TEST(scratch_only_directory_keeps_its_names),
 		TEST(name_that_a_hide_list_hides_is_made_in_scratch),
 		TEST(hidden_name_is_made_in_scratch),
+		TEST(link_that_would_be_hidden_goes_to_scratch),
 		TEST(places_of_the_profile_take_changes_in_scratch),
 		TEST(name_that_appears_underneath_is_refused),
 		TEST(existing_name_is_refused),

@@ -129,6 +129,8 @@ static const struct scenario scenarios[] = {
 	{ "rename over a directory", rename_over_dir, "src/d/new", "new", false, false },
 	{ "move", move_dir, "src/r/in/new", "new", false, false, "lib/t/in/new" },
 	{ "move of what hides", move_hiding, "src/h/new", "new", false, true, "lib/t/new" },
+	{ "move of what would not be shown", move_dir, "src/r/no", "new", false, false,
+	  "lib/t/no" },
 	{ "move of another directory", move_dir, "src/r/in/d", NULL, false, false, "lib/t/in/d" },
 	{ "mkdir", make_dir, "src/n", "new", true, false },
 	{ "symlink", make_symlink, "src/n", "new", true, false },
@@ -253,7 +255,7 @@ static void fresh(void **state, struct viewfix **ret)
 	*ret = *state;
 	tree_make((*ret)->tmp,
 		  "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
-		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\n"
+		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\nexcept = no\n"
 		  "[hide]\nnames = hidden.txt\n[write]\n*.o = scratch\n@any = owner\n",
 		  "trunk/spec/b/lib/", "trunk/src/f=f", "trunk/src/d/", "trunk/src/e/",
 		  "trunk/src/r/x=x", "trunk/src/r/in/y=y", "trunk/src/h/hidden.txt=h",
@@ -336,5 +338,6 @@ int main(void)
 		TEST(what_was_there_for_a_moment_makes_no_difference),
 	};
 
+	tree_use_memory();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

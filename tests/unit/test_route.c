@@ -36,7 +36,7 @@ static const char *fresh(struct viewfix *f, const char *path)
 	char *dir = strndup(path, path_parent_len(path));
 	struct found parent = vf_look(f, dir);
 	struct route route;
-	int r = route_new(f->v, path, false, &parent, &route);
+	int r = route_new(f->v, path, S_IFREG, &parent, &route);
 
 	free(dir);
 	return say(f, r, &route, false);
@@ -193,7 +193,7 @@ static void spec_without_a_map_is_refused(void **state)
 	assert_int_equal(route_existing(f->v, "src/m.c", &found, ROUTE_EDIT, &route), -EROFS);
 	assert_non_null(strstr(route.rule, "@any = spec, but no map covers this place"));
 	found = vf_look(f, "src");
-	assert_int_equal(route_new(f->v, "src/n", false, &found, &route), -EROFS);
+	assert_int_equal(route_new(f->v, "src/n", S_IFREG, &found, &route), -EROFS);
 }
 
 static void deleted_name_comes_back_in_scratch(void **state)
