@@ -53,6 +53,22 @@ void copied_list_clear(struct copied_list *l)
 	*l = (struct copied_list){ 0 };
 }
 
+static bool same_state(const struct stat *a, const struct stat *b)
+{
+	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+bool copied_same_data(const struct copied *c, const struct object *o)
+{
+	const struct stat *a = &c->obj.st;
+	const struct stat *b = &o->st;
+
+	if ((a->st_mode & S_IFMT) != (b->st_mode & S_IFMT))
+		return false;
+	return !S_ISREG(a->st_mode) || same_state(a, b);
+}
+
 /* Note that an object was copied. */
 static int list_add(struct copier *c, const char *path, const struct found *f)
 {
@@ -84,12 +100,6 @@ static int list_add(struct copier *c, const char *path, const struct found *f)
 		.removable = route.in_place && !f->virtual,
 	};
 	return 0;
-}
-
-static bool same_state(const struct stat *a, const struct stat *b)
-{
-	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 /* Copy data; again if somebody wrote to the original meanwhile. */

@@ -32,6 +32,9 @@ static inline void cleanup_copied_list_p(struct copied_list *l)
 
 #define cleanup_copied_list CLEANUP(cleanup_copied_list_p)
 
+/** copied_same_data - has @o, the original or the copy, the type, size and mtime that it had? */
+bool copied_same_data(const struct copied *c, const struct object *o);
+
 /**
  * copytree - copy the visible object or tree at @path to @name in @dir_fd
  * @target: view path that the copy is for

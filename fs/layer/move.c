@@ -80,14 +80,17 @@ static int rename_to_free(const struct ends *e)
 	return rename_ends(e, 0);
 }
 
-/* In scratch, the new name's slot may hold a directory that the view does not show. */
+/*
+ * In scratch, the new name's slot may hold a directory that the view does not show. What only the
+ * marks in it hide does not come to light.
+ */
 static int clear_scratch_slot(const struct move *m, const struct parent_dir *to)
 {
 	struct object o;
 
 	if (object_stat(to->fd, to->name, &o) < 0 || !S_ISDIR(o.st.st_mode))
 		return 0;
-	return whiteout_take_dir(m->v, m->to);
+	return whiteout_replace_dir(m->v, m->to);
 }
 
 /* Rename in scratch with a whiteout left behind; nothing is seen at the new name before. */
@@ -231,7 +234,39 @@ static void drop_kept_ino(const struct ends *e)
 		(void)mark_remove(fd, MARK_INO); /* nobody reads it there */
 }
 
-/* Rename from layer @from into @m->dest, which is not scratch; whiteouts above it go first. */
+/*
+ * A file comes to a name that a whiteout hides, perhaps in lower layers, too: it has both names
+ * until the whiteout is gone, so that at no moment the old one of a lower layer is seen.
+ */
+static int link_below_whiteout(const struct move *m, const struct ends *e)
+{
+	int r;
+
+	if (linkat(e->from.fd, e->from.name, e->to.fd, e->to.name, 0) < 0)
+		return errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP ? -EXDEV : -errno;
+	r = whiteout_drop(m->v, m->to);
+	if (!r && !unlinkat(e->from.fd, e->from.name, 0))
+		return 0;
+	if (!r)
+		r = -errno;
+	if (!whiteout_put(m->v, m->to))
+		(void)unlinkat(e->to.fd, e->to.name, 0); /* @r tells what failed */
+	return r;
+}
+
+static int rename_ends_in_layers(const struct move *m, const struct ends *e)
+{
+	int r;
+
+	if (m->to_f && m->to_f->layer == m->dest)
+		return rename_ends(e, 0);
+	if (!m->is_dir && whiteout_at(m->v, m->to))
+		return link_below_whiteout(m, e);
+	r = whiteout_clear(m->v, m->to);
+	return r < 0 ? r : rename_to_free(e);
+}
+
+/* Rename from layer @from into @m->dest, which is not scratch; a whiteout above it goes. */
 static int rename_in_layers(const struct move *m, unsigned from)
 {
 	cleanup_ends struct ends e = ENDS_INIT;
@@ -240,13 +275,7 @@ static int rename_in_layers(const struct move *m, unsigned from)
 	if (!r)
 		r = record_base(m);
 	if (!r)
-		r = whiteout_clear(m->v, m->to);
-	if (r < 0)
-		return r;
-	if (m->to_f && m->to_f->layer == m->dest)
-		r = rename_ends(&e, 0);
-	else
-		r = rename_to_free(&e);
+		r = rename_ends_in_layers(m, &e);
 	if (!r && !from && !m->is_dir)
 		drop_kept_ino(&e);
 	return r == -EEXIST ? -ESTALE : r; /* the layer got one of its own meanwhile */
@@ -259,7 +288,7 @@ static int follow_in_scratch(const struct move *m)
 	int r = ends_open(m, 0, 0, &e);
 
 	if (!r)
-		r = clear_scratch_slot(m, &e.to);
+		r = whiteout_take_dir(m->v, m->to);
 	return r < 0 ? r : rename_ends(&e, 0);
 }
 
@@ -360,11 +389,23 @@ static void note_made(const struct move *m, bool copied)
 		made_moved(st, m->dest, m->to, m->to, &o, old);
 }
 
-int move_do(const struct move *m)
+/* What only the marks in scratch's own directory hide at the new name must not come to light. */
+static int settle_dest(struct move *m)
 {
+	int r = m->dest && !m->to_f ? whiteout_dir_hides(m->v, m->to) : 0;
+
+	if (r > 0)
+		m->dest = 0;
+	return r < 0 ? r : 0;
+}
+
+int move_do(const struct move *asked)
+{
+	struct move now_asked = *asked;
+	const struct move *m = &now_asked;
 	struct found now;
 	bool copied;
-	int r = m->v->work ? 0 : -EROFS;
+	int r = m->v->work ? settle_dest(&now_asked) : -EROFS;
 
 	if (!r && m->remove.in_place && m->remove.layer)
 		r = remove_check(m->v, m->from_in, m->from, m->from_f);

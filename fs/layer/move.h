@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The two ways to do a rename whose route is known: in place, by the layers' own rename, and by
- * copying. Both leave the old name, the new one or both after a crash, never neither.
+ * copying. Both leave the old name, the new one or both after a crash, never neither; what a
+ * whiteout hides at the new name does not come back.
  */
 #ifndef SPECFS_LAYER_MOVE_H
 #define SPECFS_LAYER_MOVE_H

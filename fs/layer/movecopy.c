@@ -112,38 +112,81 @@ static int make_copy(const struct move *m, const struct interim *i, struct copie
 }
 
 /* How the copy was published, for taking it back. */
-enum published { PUBLISHED_NEW, PUBLISHED_SWAPPED };
+struct published {
+	struct interim *i;
+	int parent;
+	const char *name;
+	bool swapped;  /* what was there is under the interim name */
+	bool over;     /* what was there is gone */
+	bool whiteout; /* there was one */
+};
 
-static int publish(const struct move *m, struct interim *i, int parent, const char *name,
-		   enum published *ret)
+/* Remove what was copied, but nothing that others have put there or written to since. */
+static void remove_copy(const struct published *p, const struct move *m,
+			const struct copied_list *list)
 {
-	struct stat st;
-	bool there = !fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW);
-	int r;
+	size_t len = strlen(m->from);
 
-	*ret = PUBLISHED_NEW;
-	if (there && (!m->dest || (m->to_f && m->to_f->layer == m->dest))) {
-		*ret = PUBLISHED_SWAPPED;
-		r = interim_swap(i, parent, name);
-		if (r != -EINVAL && r != -ENOSYS)
-			return r;
-		*ret = PUBLISHED_NEW;
-		return interim_publish_over(i, parent, name);
+	for (size_t k = 0; k < list->n; k++) {
+		cleanup_strbuf struct strbuf path = STRBUF_INIT;
+		const struct copied *c = &list->v[k];
+		const char *name;
+		cleanup_fd int dir = -1;
+		struct object now;
+
+		strbuf_addf(&path, "%s%s", p->name, c->path + len);
+		if (strbuf_failed(&path) < 0)
+			return;
+		dir = fd_open_parent(p->parent, path.buf, &name);
+		if (dir >= 0 && !object_stat(dir, name, &now) && copied_same_data(c, &now))
+			(void)unlinkat(dir, name, S_ISDIR(now.st.st_mode) ? AT_REMOVEDIR : 0);
 	}
-	r = whiteout_clear(m->v, m->to);
-	if (!r)
-		r = interim_publish_new(i, parent, name);
-	return r == -EEXIST ? -ESTALE : r; /* the layer got one of its own meanwhile */
 }
 
-/* The old name could not be taken away: the new one goes again. */
-static void take_back(const struct interim *i, int parent, const char *name, enum published how)
+/* The old name could not be taken away: the new one goes again. The caller tells what failed. */
+static void take_back(const struct published *p, const struct move *m,
+		      const struct copied_list *list)
 {
-	if (how == PUBLISHED_SWAPPED)
-		(void)interim_swap(i, parent, name);
-	else
-		(void)workdir_remove_tree(parent, name);
-	/* the caller tells what failed */
+	if (p->whiteout && whiteout_put(m->v, m->to) < 0)
+		return;
+	if (p->swapped)
+		(void)interim_swap(p->i, p->parent, p->name);
+	else if (!p->over)
+		remove_copy(p, m, list);
+}
+
+/* Over what has the name in that layer. Where nothing can be exchanged it is gone then. */
+static int publish_over(struct published *p)
+{
+	int r = interim_swap(p->i, p->parent, p->name);
+
+	p->swapped = !r;
+	if (r != -EINVAL && r != -ENOSYS)
+		return r;
+	r = interim_publish_over(p->i, p->parent, p->name);
+	p->over = !r;
+	return r;
+}
+
+static int publish(const struct move *m, const struct copied_list *list, struct published *p)
+{
+	struct stat st;
+	bool there = !fstatat(p->parent, p->name, &st, AT_SYMLINK_NOFOLLOW);
+	int r;
+
+	if (there && (!m->dest || (m->to_f && m->to_f->layer == m->dest)))
+		return publish_over(p);
+	r = interim_publish_new(p->i, p->parent, p->name);
+	if (r < 0)
+		return r == -EEXIST ? -ESTALE : r; /* the layer got one of its own meanwhile */
+	if (!m->dest)
+		return 0;
+	/* last: what a whiteout hides in lower layers must not be seen before the copy covers it */
+	p->whiteout = whiteout_at(m->v, m->to);
+	r = whiteout_clear(m->v, m->to);
+	if (r < 0)
+		take_back(p, m, list);
+	return r;
 }
 
 /* A walk through what moves. */
@@ -256,7 +299,7 @@ static int copy_and_remove(const struct move *m, const struct dirset *in)
 	cleanup_fd int parent = copyup_parents(m->v, m->to, m->dest, &name);
 	cleanup_interim struct interim i = INTERIM_INIT;
 	cleanup_copied_list struct copied_list list = { 0 };
-	enum published how = PUBLISHED_NEW;
+	struct published p = { .i = &i, .parent = parent, .name = name };
 	struct object copy;
 	bool begun = false;
 	struct found left;
@@ -274,12 +317,12 @@ static int copy_and_remove(const struct move *m, const struct dirset *in)
 	if (!r)
 		r = object_stat(i.dir_fd, i.name, &copy);
 	if (!r)
-		r = publish(m, &i, parent, name, &how);
+		r = publish(m, &list, &p);
 	if (r < 0)
 		return r;
 	r = move_remove_old(m, in, &list, &copy, &begun);
 	if (r < 0 && !begun)
-		take_back(&i, parent, name, how);
+		take_back(&p, m, &list);
 	/* what is gone from the old name is nowhere but in the copy */
 	return r < 0 && begun && stack_lookup(&m->v->stack, m->from, &left) == -ENOENT ? 0 : r;
 }

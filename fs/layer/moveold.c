@@ -15,11 +15,7 @@
 /* Is the object still the one, in the state, that was copied? */
 static bool is_as_copied(const struct object *now, const struct copied *c)
 {
-	if (!object_same(now, &c->obj))
-		return false;
-	return !S_ISREG(now->st.st_mode) || (now->st.st_size == c->obj.st.st_size &&
-					     now->st.st_mtim.tv_sec == c->obj.st.st_mtim.tv_sec &&
-					     now->st.st_mtim.tv_nsec == c->obj.st.st_mtim.tv_nsec);
+	return object_same(now, &c->obj) && copied_same_data(c, now);
 }
 
 /* Remove from its own layer what was copied, unless it has changed since. */
@@ -97,8 +93,8 @@ static int hide_left(const struct move *m, const struct copied_list *list)
 
 	for (size_t i = 0; !r && i < list->n; i++)
 		r = hide_copied(m, &list->v[i]);
-	/* the marks in scratch's part of a directory that is there no more */
-	if (!r && m->from_f->parts & 1 && stack_lookup(&m->v->stack, m->from, &left) == -ENOENT)
+	/* the marks in scratch's part of a directory that is there no more, old ones and new */
+	if (!r && stack_lookup(&m->v->stack, m->from, &left) == -ENOENT)
 		r = whiteout_replace_dir(m->v, m->from);
 	return r;
 }

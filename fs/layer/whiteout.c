@@ -111,6 +111,21 @@ int whiteout_drop(struct view *v, const char *path)
 	return unlinkat(parent, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
+bool whiteout_at(const struct view *v, const char *path)
+{
+	const char *name;
+	cleanup_fd int parent = open_parent(v, path, &name);
+
+	return parent >= 0 && whiteout_is(parent, name);
+}
+
+int whiteout_dir_hides(const struct view *v, const char *path)
+{
+	cleanup_fd int fd = layer_open_dir(&v->stack.layers[0], path);
+
+	return fd < 0 ? 0 : stack_has_below(&v->stack, path, 0);
+}
+
 int whiteout_take_dir(struct view *v, const char *path)
 {
 	const char *name;

@@ -8,6 +8,15 @@
 /** whiteout_is - is @name of scratch directory @dir_fd a whiteout? */
 bool whiteout_is(int dir_fd, const char *name);
 
+/** whiteout_at - is there one at @path? */
+bool whiteout_at(const struct view *v, const char *path);
+
+/**
+ * whiteout_dir_hides - has scratch a directory at @path, where the view shows nothing, and would
+ * something be shown without the marks in it? 1, 0 or a negative errno
+ */
+int whiteout_dir_hides(const struct view *v, const char *path);
+
 /**
  * whiteout_put - hide @path; whatever scratch has there goes, and at no moment shows the lower one
  *

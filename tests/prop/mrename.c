@@ -254,13 +254,24 @@ static void note_made(const struct moving *mv, bool copied)
 				 mv->over ? &mv->replaced : NULL);
 }
 
+/* Has scratch a directory there that is not seen, and hides what others have? */
+static bool is_marked(const struct moving *mv)
+{
+	const struct mnode *n = mnode_find(mv->m->layers[0].root, mv->to);
+
+	return n && mnode_is_dir(n) && model_has_below(mv->m, mv->to, 0);
+}
+
 int mmove_do(const struct moving *asked)
 {
 	struct moving now = *asked;
 	const struct moving *mv = &now;
-	bool copied = !is_movable(mv);
+	bool copied;
 	int r = 0;
 
+	if (now.dest && !now.over && is_marked(mv))
+		now.dest = 0;
+	copied = !is_movable(mv);
 	if (copied && now.dest && !is_shown_there(asked, asked->from, &asked->s)) {
 		r = mmove_check(mv);
 		now.dest = 0;

@@ -162,6 +162,22 @@ static int rename_merged(struct viewfix *f)
 	return vf_rename(f, "lib/m", "src/t", 0);
 }
 
+/* Names that a whiteout hides, and trunk still has. */
+static int rename_over_whiteout(struct viewfix *f)
+{
+	return vf_rename(f, "src/f", "lib/w", 0);
+}
+
+static int rename_copy_over_whiteout(struct viewfix *f)
+{
+	return vf_rename(f, "src/l", "lib/w", 0);
+}
+
+static int rename_scratch_over_whiteout(struct viewfix *f)
+{
+	return vf_rename(f, "s/mine", "lib/w", 0);
+}
+
 static int exchange_files(struct viewfix *f)
 {
 	return vf_rename(f, "src/f", "s/mine", RENAME_EXCHANGE);
@@ -222,6 +238,12 @@ static const struct scenario scenarios[] = {
 	  "back", true },
 	{ "rename of a merged tree", rename_merged, "lib/m/s", "ms", "ENOENT", "src/t/s", "ENOENT",
 	  "ms", true },
+	{ "rename to a deleted name", rename_over_whiteout, "src/f", "src", "ENOENT", "lib/w",
+	  "ENOENT", "src", true },
+	{ "rename of a link to one", rename_copy_over_whiteout, "src/l", "->one", "ENOENT",
+	  "lib/w", "ENOENT", "->one", true },
+	{ "rename out of scratch to one", rename_scratch_over_whiteout, "s/mine", "mine", "ENOENT",
+	  "lib/w", "ENOENT", "mine", true },
 	{ .name = "exchange of files", .run = exchange_files, .path = "src/f", .before = "src",
 	  .path2 = "s/mine", .before2 = "mine", .inner = "", .inner2 = "" },
 	{ .name = "exchange of links", .run = exchange_links, .path = "src/l", .before = "->one",
@@ -244,10 +266,14 @@ static struct viewfix *prepare(void **state)
 	tree_make(f->tmp, "trunk/src/f=src", "trunk/src/g=g", "trunk/src/d/in/x=srcx",
 		  "trunk/lib/f=lib", "trunk/lib/both=trunk", "trunk/spec/b/lib/both=spec",
 		  "trunk/lib/e/", "trunk/spec/b/lib/e/", "trunk/spec/b/back/f=back", "trunk/s/f=s",
-		  "trunk/s/gone=gone", "trunk/s/d/in/x=sx", "trunk/src/l->one",
+		  "trunk/s/gone=gone", "trunk/lib/w=w", "trunk/s/d/in/x=sx", "trunk/src/l->one",
 		  "trunk/lib/l->three", "trunk/lib/d/x=libx",
 		  "trunk/src/h/hidden.txt=h", "trunk/lib/m/t=mt", "trunk/spec/b/lib/m/s=ms", NULL);
+	f->o.scratch_all = true;
 	vf_open(f, "b");
+	assert_int_equal(vf_rm(f, "lib/w"), 0);
+	f->o.scratch_all = false;
+	vf_remount(f);
 	assert_int_equal(vf_put(f, "s/mine", "mine"), 0);
 	assert_int_equal(vf_symlink(f, "s/l", "two"), 0);
 	assert_int_equal(vf_mkdir(f, "lib/m/__pycache__"), 0);
@@ -264,7 +290,7 @@ static void check_checkout(struct viewfix *f, const char *what)
 		{ "trunk/lib/f", "lib" },   { "trunk/lib/both", "trunk" },
 		{ "trunk/s/f", "s" },	    { "trunk/s/gone", "gone" },
 		{ "trunk/s/d/in/x", "sx" }, { "trunk/spec/b/back/f", "back" },
-		{ "trunk/src/h/hidden.txt", "h" },
+		{ "trunk/src/h/hidden.txt", "h" }, { "trunk/lib/w", "w" },
 	};
 
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)

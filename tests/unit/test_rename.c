@@ -427,6 +427,34 @@ static void alias_of_a_file_is_never_lost(void **state)
 	assert_string_equal(vf_text(f, "src/f2"), "src");
 }
 
+/* A directory of a map with `only` is not seen at the new name, for what is in it was deleted. */
+static void nothing_deleted_comes_back_at_the_new_name(void **state)
+{
+	static const char *const from[] = { "src/d", "src/f", "src/l", "x.o" };
+	static const char *const texts[] = { "EISDIR", "f", "->f", "o" };
+
+	for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+		struct viewfix *f = fresh(state);
+
+		tree_make(f->tmp,
+			  "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
+			  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\nonly = a*\n"
+			  "[hide]\nnames = hidden.txt\n[write]\n*.o = scratch\n@any = owner\n",
+			  "trunk/spec/b/lib/t/a/hidden.txt=h", "trunk/lib/", "trunk/src/d/y=y",
+			  "trunk/src/f=f", "trunk/src/l->f", NULL);
+		vf_open(f, "b");
+		assert_int_equal(vf_put(f, "x.o", "o"), 0);
+		assert_int_equal(vf_rmdir(f, "lib/t/a"), 0);
+		check_str(from[i], vf_text(f, "lib/t"), "ENOENT");
+		check_int(from[i], vf_rename(f, from[i], "lib/t", 0), 0);
+		check_str(from[i], vf_text(f, "lib/t"), texts[i]);
+		check_str(from[i], vf_text(f, "lib/t/a"), i ? "ENOTDIR" : "ENOENT");
+		vf_remount(f);
+		check_str(from[i], vf_text(f, "lib/t"), texts[i]);
+		check_str(from[i], vf_text(f, "lib/t/a"), i ? "ENOTDIR" : "ENOENT");
+	}
+}
+
 /* The copy is seen at the old name, too, and covers what it was made of, or a directory above. */
 static void copy_may_cover_its_original(void **state)
 {
@@ -555,6 +583,7 @@ int main(void)
 		TEST(file_takes_the_place_of_one_over_what_scratch_had),
 		TEST(deleted_name_takes_a_renamed_one),
 		TEST(alias_of_a_file_is_never_lost),
+		TEST(nothing_deleted_comes_back_at_the_new_name),
 		TEST(copy_may_cover_its_original),
 		TEST(directory_does_not_go_into_its_alias),
 		TEST(build_products_follow_their_directory),
