@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -23,7 +24,13 @@
 #include "cli/report.h"
 #include "specfs/version.h"
 
-enum { OLD_DAEMON_LIMIT_MS = 15000, OLD_RUN_LIMIT_MS = 2000, SCRATCH_ATTEMPTS = 3 };
+enum {
+	OLD_DAEMON_LIMIT_MS = 15000,
+	OLD_RUN_LIMIT_MS = 2000,
+	NAMELESS_LIMIT_MS = 5000, /* for a holder without a record, in steps of... */
+	NAMELESS_PAUSE_MS = 10,
+	SCRATCH_ATTEMPTS = 3,
+};
 
 /* What a start has made so far. */
 struct start {
@@ -66,17 +73,26 @@ static void take_back(struct start *s)
 		remove_scratch(s->p->scratch.buf);
 }
 
-/* Another view holds scratch. One that is just going away is waited for; then 0. */
-static int wait_for_holder(const char *scratch, const struct diag *d)
+/*
+ * Another view holds scratch. One that is just going away is waited for; then 0. Without a record
+ * of its own it either starts, and will soon have one, or has withdrawn it already and ends.
+ */
+static int wait_for_holder(const char *scratch, const struct diag *d, int *left_ms)
 {
+	struct timespec pause = { .tv_nsec = NAMELESS_PAUSE_MS * 1000000L };
 	cleanup_json json_t *record = record_of_scratch(scratch);
 	cleanup_mount_table struct mount_table t = { 0 };
 	const char *at = json_get_text(record, "mountpoint");
 	pid_t pid = record ? record_pid(record) : 0;
 	const struct mount_entry *m;
 
-	if (!record || !pid)
-		return fault_diag(d, -EBUSY);
+	if (!record || !pid || process_state(pid, record_start(record)) == PROCESS_GONE) {
+		if (*left_ms <= 0)
+			return fault_diag(d, -EBUSY);
+		*left_ms -= NAMELESS_PAUSE_MS;
+		nanosleep(&pause, NULL);
+		return EXIT_OK;
+	}
 	if (json_is_true(json_object_get(record, "over_root"))) {
 		if (process_wait(pid, record_start(record), OLD_RUN_LIMIT_MS))
 			return EXIT_OK;
@@ -94,6 +110,8 @@ static int wait_for_holder(const char *scratch, const struct diag *d)
 
 static int open_view(const struct plan *p, struct view **ret)
 {
+	int left_ms = NAMELESS_LIMIT_MS;
+
 	for (int attempt = 0;; attempt++) {
 		cleanup_diag struct diag d = DIAG_INIT;
 		int r = view_open(&p->view, &d, ret);
@@ -102,9 +120,9 @@ static int open_view(const struct plan *p, struct view **ret)
 			return EXIT_OK;
 		if (r == -ENOENT && attempt < SCRATCH_ATTEMPTS && access(p->scratch.buf, F_OK) < 0)
 			continue; /* another mount may have failed and taken it back under us */
-		if (r != -EBUSY || attempt)
+		if (r != -EBUSY)
 			return fault_diag(&d, r);
-		r = wait_for_holder(p->scratch.buf, &d);
+		r = wait_for_holder(p->scratch.buf, &d, &left_ms);
 		if (r)
 			return r;
 	}

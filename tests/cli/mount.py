@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """specfs mount: what it fills in, what it says, and what it refuses with nothing made."""
+import fcntl
 import json
 import os
 import signal
@@ -189,6 +190,33 @@ def a_scratch_in_use_is_refused():
         w.specfs('mount', '-b', 'mthreads', '-s', w.path('s2'), w.root, w.path('m2'))
 
 
+def one_that_starts_or_ends_in_scratch_is_waited_for():
+    """It has no record of its own there: none, as of one that ends, or one of before it."""
+    need_fuse()
+    with Workplace({'a': 'x\n'}) as w:
+        at, lock = w.path('m'), w.path('s', 'lock')
+        mount = ['mount', '-q', '-s', w.path('s'), w.root, at]
+        w.specfs(*mount)
+        before = read_file(lock)
+        w.specfs('umount', at)
+        for record in (read_file(lock), before):
+            with open(lock, 'r+b') as f:
+                fcntl.flock(f, fcntl.LOCK_EX)
+                f.write(record)
+                f.flush()
+                p = subprocess.Popen([w.bin, *mount], env=w.env, stderr=subprocess.PIPE, text=True)
+                try:
+                    said = p.communicate(timeout=0.7)[1]
+                except subprocess.TimeoutExpired:
+                    said = None
+            true(said is None, f'it waits, and does not say {said!r}')
+            equal((p.communicate(timeout=60)[1], p.returncode), ('', 0), 'once scratch is free')
+            w.specfs('umount', at)
+        with open(lock, 'r+b') as f:
+            fcntl.flock(f, fcntl.LOCK_EX)
+            w.fault(*mount, has='is in use by another view')
+
+
 def a_scratch_without_xattrs_is_refused():
     need_fuse()
     with Workplace() as w:
@@ -286,7 +314,7 @@ main(defaults_are_filled_in_and_told_in_one_line, facts_as_json, a_chain_names_t
      without_a_backend_it_is_trunk_and_says_so, an_existing_mountpoint_stays, odd_names_are_fine,
      layers_without_a_backend, read_only_and_scratch_all, the_foreground_stays,
      mountpoints_that_are_refused, a_mountpoint_in_use_is_refused, a_scratch_in_use_is_refused,
-     a_scratch_without_xattrs_is_refused, without_dev_fuse_it_says_what_to_do,
-     a_path_that_misleads_the_trunk_is_told, interrupted_it_leaves_all_or_nothing,
-     of_many_at_once_one_wins,
+     one_that_starts_or_ends_in_scratch_is_waited_for, a_scratch_without_xattrs_is_refused,
+     without_dev_fuse_it_says_what_to_do, a_path_that_misleads_the_trunk_is_told,
+     interrupted_it_leaves_all_or_nothing, of_many_at_once_one_wins,
      what_the_caller_has_open_is_not_kept)
