@@ -6,12 +6,13 @@
  */
 #include "layer/kept.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <uthash.h>
@@ -140,25 +141,41 @@ static dev_t settle_dev(const struct stack *st, dev_t dev)
 	return first;
 }
 
+/* The number at *@p, which goes behind it and the blank after it. */
+static bool read_number(const char **p, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(*p, &end, 10);
+	if (errno || !isdigit((unsigned char)**p) || *end != ' ')
+		return false;
+	*p = end + 1;
+	return true;
+}
+
 /* Take one line; what is none, or no longer true, is left out. */
 static int read_line(const struct stack *st, struct kept *k, const char *line)
 {
+	uint64_t dev, ino, btime_nsec, orig_ino, orig_btime_nsec;
+	uint64_t *const numbers[] = { &dev, &ino, &btime_nsec, &orig_ino, &orig_btime_nsec };
 	struct object orig;
 	struct copy *c;
-	uint64_t dev;
-	int len = 0;
-	int n;
 
-	n = sscanf(line, "%" SCNu64 " %*u %*u %*u %*u %n", &dev, &len);
-	if (n != 1 || !len || !path_is_clean(line + len))
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (!read_number(&line, numbers[i]))
+			return 0;
+	if (!path_is_clean(line))
 		return 0;
-	c = copy_new(line + len);
+	c = copy_new(line);
 	if (!c)
 		return -ENOMEM;
-	n = sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &dev, &c->ino,
-		   &c->btime_nsec, &c->orig_ino, &c->orig_btime_nsec);
+	c->ino = ino;
+	c->btime_nsec = btime_nsec;
+	c->orig_ino = orig_ino;
+	c->orig_btime_nsec = orig_btime_nsec;
 	c->dev = settle_dev(st, (dev_t)dev);
-	if (n == 5 && is_in_trunk(st, c, &orig))
+	if (is_in_trunk(st, c, &orig))
 		insert(k, c);
 	else
 		free(c);
