@@ -82,8 +82,10 @@ static void do_one(const struct repeat *r, const char *mountpoint, dev_t device)
 	int dir = root;
 	struct stat st;
 
-	if (root >= 0 && *r->dir)
-		dir = sub = open_on(root, r->dir, O_PATH | O_DIRECTORY, device);
+	if (root >= 0 && *r->dir) {
+		sub = open_on(root, r->dir, O_PATH | O_DIRECTORY, device);
+		dir = sub;
+	}
 	if (dir < 0)
 		return;
 	/* what fails raises no event: somebody else was there first */

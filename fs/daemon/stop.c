@@ -137,17 +137,17 @@ static int start_taking_down(const struct session *s, pthread_t *ret)
 	return -r;
 }
 
-/* Wait for @events of a descriptor set {signals, end}. Returns what poll() does. */
-static int wait_for(struct session *s, struct pollfd p[2], int timeout_msec)
+/* Wait for the end or a signal. Has it ended? */
+static bool ends_within(const struct session *s, int timeout_msec)
 {
-	int n;
+	struct pollfd p[] = {
+		{ .fd = s->end_fd, .events = POLLIN },
+		{ .fd = s->signal_fd, .events = POLLIN },
+	};
 
-	p[0] = (struct pollfd){ .fd = s->end_fd, .events = POLLIN };
-	p[1] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
-	do
-		n = poll(p, 2, timeout_msec);
-	while (n < 0 && errno == EINTR);
-	return n;
+	while (poll(p, 2, timeout_msec) < 0 && errno == EINTR)
+		;
+	return p[0].revents;
 }
 
 /* Make all that waits in the connection fail, where the control file system lets us. */
@@ -177,19 +177,17 @@ static void *watch(void *arg)
 {
 	struct session *s = arg;
 	struct signalfd_siginfo info;
-	struct pollfd p[2];
 	pthread_t helper;
-	bool taking_down;
+	bool taking_down, ended = false;
 
-	(void)wait_for(s, p, -1);
-	if (p[0].revents)
+	if (ends_within(s, -1))
 		return NULL;
 	(void)!read(s->signal_fd, &info, sizeof(info)); /* only that it came matters */
 	/* in another namespace we cannot: there it ends with its last process */
 	taking_down = s->mounted && start_taking_down(s, &helper) == 0;
 	if (taking_down || !s->mounted)
-		(void)wait_for(s, p, GRACE_MSEC);
-	if (p[0].revents) {
+		ended = ends_within(s, GRACE_MSEC);
+	if (ended) {
 		if (taking_down)
 			pthread_join(helper, NULL);
 		return NULL;

@@ -92,7 +92,7 @@ static int replace_list(int dir, const char *rel, const char *id)
 int base_record(const struct layer *l, const char *path, int trunk_fd)
 {
 	cleanup_fd int dir = -1;
-	char id[GIT_OID_HEXSZ + 1];
+	char id[GIT_OID_HEXSZ + 1] = ""; /* of what is too big: none */
 	const char *rel;
 	struct stat st;
 	int r;
@@ -101,9 +101,7 @@ int base_record(const struct layer *l, const char *path, int trunk_fd)
 	    strpbrk(rel, "\n\t"))
 		return 0;
 	r = fstat(trunk_fd, &st) < 0 ? -errno : 0;
-	if (!r && st.st_size > HASH_MAX)
-		*id = '\0';
-	else if (!r)
+	if (!r && st.st_size <= HASH_MAX)
 		r = blob_id(trunk_fd, id);
 	if (r < 0)
 		return r;

@@ -63,11 +63,12 @@ static void nearest_file_decides(void **state)
 static const char *at_depth(unsigned levels, const char *name)
 {
 	static char path[400];
+	size_t len = 0;
 
-	*path = '\0';
 	while (levels--)
-		(void)strcat(path, "d/");
-	return strcat(path, name);
+		len += (size_t)snprintf(path + len, sizeof(path) - len, "d/");
+	(void)snprintf(path + len, sizeof(path) - len, "%s", name);
+	return path;
 }
 
 static void make_at_depth(const char *root, unsigned levels, const char *name)
