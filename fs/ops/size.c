@@ -371,6 +371,24 @@ static struct look *find(const struct size_looks *all, fuse_req_t req)
 }
 
 /*
+ * What a name of a look tells: the size that the kernel has. If it knows no such node (others'
+ * answers may be on their way) it takes that, and must not believe in more than we think.
+ */
+static void tell_known(struct server *srv, uint64_t id, struct stat *st)
+{
+	cleanup_node struct node *n = NULL;
+	uint64_t told = 0;
+	uint64_t data;
+
+	if (table_get(srv->table, id, &n) < 0)
+		return;
+	if (atomic_compare_exchange_strong(&n->told_end, &told, end_of(st->st_size)))
+		told = end_of(st->st_size);
+	data = atomic_load(&n->data_end);
+	st->st_size = (off_t)(data && data < told ? data : told) - 1;
+}
+
+/*
  * Its name leads to the node. What is told with it is to change nothing yet, for the directory
  * stays locked until that is done: the kernel takes no attributes that it has asked for before they
  * became stale.
@@ -395,7 +413,8 @@ bool size_looked_up(struct server *srv, fuse_req_t req, uint64_t dir, const char
 		reply_err(req, r);
 		return true;
 	}
-	(void)srv->stale_attr(srv->arg, e.ino); /* one it does not know yet has no pages */
+	tell_known(srv, e.ino, &e.attr);
+	(void)srv->stale_attr(srv->arg, e.ino);
 	if (fuse_reply_entry(req, &e) < 0)
 		table_forget(srv->table, e.ino, 1);
 	return true;

@@ -10,9 +10,11 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "ops/hidden.h"
 #include "ops/size.h"
 #include "tablefix.h"
 
@@ -27,6 +29,7 @@ struct kernel {
 	unsigned drops;	    /* of its pages */
 	unsigned looks;	    /* of the daemon */
 	void (*in_look)(struct kernel *k); /* when it has been told, before that look is over */
+	off_t named;	    /* what it was told with the name of the last look */
 	off_t second;	    /* what in_look was told */
 	bool waits;	    /* did the READ of in_look have to? */
 };
@@ -39,6 +42,7 @@ struct fuse_req {
 
 const struct fuse_ctx *__wrap_fuse_req_ctx(fuse_req_t req);
 int __wrap_fuse_reply_attr(fuse_req_t req, const struct stat *st, double timeout_sec);
+int __wrap_fuse_reply_entry(fuse_req_t req, const struct fuse_entry_param *e);
 
 const struct fuse_ctx *__wrap_fuse_req_ctx(fuse_req_t req)
 {
@@ -50,6 +54,22 @@ int __wrap_fuse_reply_attr(fuse_req_t req, const struct stat *st, double timeout
 	assert_true(timeout_sec == 0);
 	req->told = st->st_size;
 	return 0;
+}
+
+int __wrap_fuse_reply_entry(fuse_req_t req, const struct fuse_entry_param *e)
+{
+	assert_true(e->attr_timeout == 0);
+	req->told = e->attr.st_size;
+	return 0;
+}
+
+/* The kernel looks up the name of a look; returns what it is told. */
+static off_t ask_name(struct kernel *k, const char *name)
+{
+	struct fuse_req req = { .ctx.pid = gettid(), .told = -1 };
+
+	assert_true(size_looked_up(&k->srv, &req, HIDDEN_DIR, name));
+	return req.told;
 }
 
 /* The kernel asks for what a look is for; returns what it is told. */
@@ -66,8 +86,8 @@ static off_t look(void *arg, const char *name)
 	struct kernel *k = arg;
 	void (*in_look)(struct kernel *k) = k->in_look;
 
-	(void)name;
 	k->looks++;
+	k->named = ask_name(k, name);
 	k->size = ask(k);
 	k->in_look = NULL; /* its own looks are plain ones */
 	if (in_look)
@@ -87,6 +107,13 @@ static void wait_looks(void *arg, uint64_t id)
 {
 	(void)arg;
 	(void)id;
+}
+
+static int stale_attr(void *arg, uint64_t id)
+{
+	(void)arg;
+	(void)id;
+	return -ENOENT; /* the answer that names the file is on its way */
 }
 
 static void note_stale(void *arg, uint64_t id)
@@ -121,6 +148,7 @@ static void begin(struct kernel *k, void **state, off_t size)
 	k->srv.table = k->f->t;
 	k->srv.slots = k->f->slots;
 	k->srv.stale_data = note_stale;
+	k->srv.stale_attr = stale_attr;
 	k->srv.config.timeout_sec = 1;
 	assert_int_equal(pthread_rwlock_init(&k->srv.tree, NULL), 0);
 	assert_int_equal(size_looks_new(&k->srv.looks), 0);
@@ -155,6 +183,19 @@ static void a_new_size_is_brought_by_a_look_after_the_pages_have_gone(void **sta
 	settle(&k);
 	assert_int_equal(k.drops, 2);
 	assert_int_equal(k.looks, 1); /* it knows */
+	end(&k);
+}
+
+/* It makes the kernel know the file if no answer has: a READ must find out that there is less. */
+static void the_name_of_a_look_tells_what_other_answers_have_told(void **state)
+{
+	struct kernel k;
+
+	begin(&k, state, 30);
+	assert_int_equal(ftruncate(k.fd, 400), 0);
+	settle(&k);
+	assert_int_equal(k.named, 30);
+	assert_int_equal(k.size, 400);
 	end(&k);
 }
 
@@ -257,6 +298,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_new_size_is_brought_by_a_look_after_the_pages_have_gone),
+		TEST(the_name_of_a_look_tells_what_other_answers_have_told),
 		TEST(a_second_look_tells_no_more_than_the_first_which_still_has_to_cut),
 		TEST(a_read_of_before_the_look_waits_even_if_the_file_grew_after_the_drop),
 		TEST(pages_go_once_more_if_another_look_begins_before_they_have_gone),
