@@ -258,12 +258,12 @@ static int rename_ends_in_layers(const struct move *m, const struct ends *e)
 {
 	int r;
 
-	if (m->to_f && m->to_f->layer == m->dest)
-		return rename_ends(e, 0);
 	if (!m->is_dir && whiteout_at(m->v, m->to))
 		return link_below_whiteout(m, e);
 	r = whiteout_clear(m->v, m->to);
-	return r < 0 ? r : rename_to_free(e);
+	if (r < 0)
+		return r;
+	return m->to_f && m->to_f->layer == m->dest ? rename_ends(e, 0) : rename_to_free(e);
 }
 
 /* Rename from layer @from into @m->dest, which is not scratch; a whiteout above it goes. */
@@ -392,7 +392,7 @@ static void note_made(const struct move *m, bool copied)
 /* What only the marks in scratch's own directory hide at the new name must not come to light. */
 static int settle_dest(struct move *m)
 {
-	int r = m->dest && !m->to_f ? whiteout_dir_hides(m->v, m->to) : 0;
+	int r = m->dest ? whiteout_dir_hides(m->v, m->to, m->to_f) : 0;
 
 	if (r > 0)
 		m->dest = 0;

@@ -175,8 +175,9 @@ static int publish(const struct move *m, const struct copied_list *list, struct 
 	int r;
 
 	if (there && (!m->dest || (m->to_f && m->to_f->layer == m->dest)))
-		return publish_over(p);
-	r = interim_publish_new(p->i, p->parent, p->name);
+		r = publish_over(p);
+	else
+		r = interim_publish_new(p->i, p->parent, p->name);
 	if (r < 0)
 		return r == -EEXIST ? -ESTALE : r; /* the layer got one of its own meanwhile */
 	if (!m->dest)

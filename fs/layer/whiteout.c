@@ -119,11 +119,26 @@ bool whiteout_at(const struct view *v, const char *path)
 	return parent >= 0 && whiteout_is(parent, name);
 }
 
-int whiteout_dir_hides(const struct view *v, const char *path)
+/* Has a layer above @below, not scratch, a directory at @path? */
+static bool has_dir_above(const struct stack *st, const char *path, unsigned below)
 {
-	cleanup_fd int fd = layer_open_dir(&v->stack.layers[0], path);
+	for (unsigned i = 1; i < below; i++) {
+		cleanup_fd int fd = layer_open_dir(&st->layers[i], path);
 
-	return fd < 0 ? 0 : stack_has_below(&v->stack, path, 0);
+		if (fd >= 0 && stack_layer_shows(st, i, path, S_IFDIR))
+			return true;
+	}
+	return false;
+}
+
+int whiteout_dir_hides(const struct view *v, const char *path, const struct found *f)
+{
+	const struct stack *st = &v->stack;
+	cleanup_fd int fd = layer_open_dir(&st->layers[0], path);
+
+	if (fd < 0)
+		return 0;
+	return f ? has_dir_above(st, path, f->layer) : stack_has_below(st, path, 0);
 }
 
 int whiteout_take_dir(struct view *v, const char *path)

@@ -12,10 +12,11 @@ bool whiteout_is(int dir_fd, const char *name);
 bool whiteout_at(const struct view *v, const char *path);
 
 /**
- * whiteout_dir_hides - has scratch a directory at @path, where the view shows nothing, and would
- * something be shown without the marks in it? 1, 0 or a negative errno
+ * whiteout_dir_hides - has scratch a directory at @path that the view does not show, and may
+ * something else be shown without the marks in it? 1, 0 or a negative errno
+ * @f: the non-directory that is shown there, or NULL
  */
-int whiteout_dir_hides(const struct view *v, const char *path);
+int whiteout_dir_hides(const struct view *v, const char *path, const struct found *f);
 
 /**
  * whiteout_put - hide @path; whatever scratch has there goes, and at no moment shows the lower one

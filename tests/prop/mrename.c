@@ -257,9 +257,20 @@ static void note_made(const struct moving *mv, bool copied)
 /* Has scratch a directory there that is not seen, and hides what others have? */
 static bool is_marked(const struct moving *mv)
 {
-	const struct mnode *n = mnode_find(mv->m->layers[0].root, mv->to);
+	const struct model *m = mv->m;
+	const struct mnode *n = mnode_find(m->layers[0].root, mv->to);
+	struct seen there;
 
-	return n && mnode_is_dir(n) && model_has_below(mv->m, mv->to, 0);
+	if (!n || !mnode_is_dir(n))
+		return false;
+	if (model_lookup(m, mv->to, &there) < 0)
+		return model_has_below(m, mv->to, 0);
+	for (unsigned i = 1; i < there.layer; i++) {
+		n = model_below_at(m, i, mv->to) ? model_in_layer(m, i, mv->to) : NULL;
+		if (n && mnode_is_dir(n) && model_shown(m, i, mv->to, true))
+			return true;
+	}
+	return false;
 }
 
 int mmove_do(const struct moving *asked)
@@ -269,7 +280,7 @@ int mmove_do(const struct moving *asked)
 	bool copied;
 	int r = 0;
 
-	if (now.dest && !now.over && is_marked(mv))
+	if (now.dest && is_marked(mv))
 		now.dest = 0;
 	copied = !is_movable(mv);
 	if (copied && now.dest && !is_shown_there(asked, asked->from, &asked->s)) {
