@@ -18,6 +18,7 @@
 
 enum {
 	LOOKERS = 2,      /* one may wait for the READs: then the other finds the size lowered */
+	MORE_MSEC = 10,   /* if it was told another one between them, both wait: one more looks */
 	MAX_TRIES = 64,   /* a look is in vain if the kernel is told something else meanwhile */
 	LIMIT_SEC = 2,    /* for a mount that can't be looked at any more */
 };
@@ -163,27 +164,42 @@ static void begin_look(struct lowering *w)
 	i->alive++;
 }
 
+/* Returns whether there is nothing to wait for any more, after @msec at most; the lock is held. */
+static bool await_look(struct lowering *w, long msec)
+{
+	struct inval *i = w->i;
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += msec % 1000 * 1000000;
+	until.tv_sec += msec / 1000 + until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	while (w->looking && !w->done && !i->stop)
+		if (pthread_cond_timedwait(&i->reads_more, &i->lock, &until) == ETIMEDOUT)
+			return false;
+	return true;
+}
+
 /*
  * Returns when the kernel believes in no more than @size, or when that can't be had. Only one look
- * of the two is certain to be over then.
+ * of them is certain to be over then.
  */
 static void lower(struct inval *i, struct node *n, const struct stat *st, off_t size)
 {
 	struct lowering *w = malloc(sizeof(*w));
-	struct timespec until;
+	long waited = 0;
 
 	if (!w)
 		return;
 	*w = (struct lowering){ .i = i, .id = n->id, .st = *st, .size = size, .refs = 1 };
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += LIMIT_SEC;
 	pthread_mutex_lock(&i->lock);
 	size_lowering(n);
 	for (int k = 0; k < LOOKERS; k++)
 		begin_look(w);
-	while (w->looking && !w->done && !i->stop)
-		if (pthread_cond_timedwait(&i->reads_more, &i->lock, &until) == ETIMEDOUT)
-			break;
+	for (long msec = MORE_MSEC; !await_look(w, msec) && waited < LIMIT_SEC * 1000; msec *= 2) {
+		waited += msec;
+		begin_look(w);
+	}
 	if (w->done)
 		size_lower(n, w->now);
 	unref(w);
