@@ -16,6 +16,7 @@
 
 enum {
 	MAX_TRIES = 16, /* each further one means that the file was changed once more */
+	AGAIN_NSEC = 200000, /* before the first one, and that much more before each */
 	READERS_NSEC = 3000000,
 	ARRIVE_NSEC = 100000,
 	ARRIVE_MAX = 200, /* 20 ms: many times what a reply takes to arrive */
@@ -311,8 +312,13 @@ static int settle(struct server *srv, struct node *n, bool drop, const struct si
 		return r;
 	atomic_store(&n->settling, true);
 	r = 0;
-	for (int i = 0; i < MAX_TRIES && !r; i++)
+	for (int i = 0; i < MAX_TRIES && !r; i++) {
+		const struct timespec pause = { .tv_nsec = i * AGAIN_NSEC };
+
+		if (i)
+			(void)nanosleep(&pause, NULL); /* cut short: tries sooner */
 		r = settle_once(srv, n, ways, ret);
+	}
 	atomic_store(&n->settling, false);
 	return r < 0 ? r : 0;
 }
