@@ -4,13 +4,16 @@
 #include <sys/stat.h>
 
 #include "layer/change.h"
+#include "ops/attr.h"
 #include "ops/edit.h"
 #include "ops/entry.h"
+#include "ops/firm.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
 #include "ops/park.h"
 #include "ops/refusal.h"
 #include "ops/reply.h"
+#include "ops/size.h"
 
 /* A new object, whatever its kind. */
 struct making {
@@ -191,6 +194,22 @@ static int make_link(struct server *srv, uint64_t id, uint64_t dir, const char *
 	return r;
 }
 
+/*
+ * The kernel takes it at any age, so it is made up anew now that no lock need be waited for. And it
+ * is to ask again: what was told meanwhile, of times above all, would be lost for good.
+ */
+static void reply_linked(struct server *srv, fuse_req_t req, struct fuse_entry_param *e)
+{
+	cleanup_node struct node *n = NULL;
+	uint64_t reply = firm_begin(srv->firm, e->ino);
+
+	if (table_get(srv->table, e->ino, &n) == 0 && attr_get(srv, n, &e->attr) == 0)
+		size_tell(srv, n, &e->attr, &e->attr_timeout);
+	e->attr_timeout = 0;
+	reply_entry(srv, req, 0, e);
+	firm_end(srv->firm, reply);
+}
+
 void op_link(fuse_req_t req, fuse_ino_t id, fuse_ino_t dir, const char *name)
 {
 	struct server *srv = server_of(req, REQ_LINK);
@@ -200,7 +219,7 @@ void op_link(fuse_req_t req, fuse_ino_t id, fuse_ino_t dir, const char *name)
 	if (r < 0)
 		reply_err(req, r);
 	else
-		reply_entry(srv, req, r, &e);
+		reply_linked(srv, req, &e);
 }
 
 /* @n: the node known by that name, busy; or NULL */

@@ -8,6 +8,7 @@
 #include "ops/attr.h"
 #include "ops/edit.h"
 #include "ops/entry.h"
+#include "ops/firm.h"
 #include "ops/ops.h"
 #include "ops/place.h"
 #include "ops/reply.h"
@@ -146,23 +147,23 @@ static int set_attrs(struct server *srv, struct node *n, const struct attr_chang
 	return r;
 }
 
-static int setattr(struct server *srv, uint64_t id, const struct stat *st, int valid,
-		   const struct caller *who, struct stat *ret, double *ret_timeout)
+static int setattr(struct server *srv, struct node *n, const struct stat *st, int valid,
+		   const struct caller *who)
 {
-	cleanup_node struct node *n = NULL;
 	struct attr_change c;
-	int r = server_node(srv, id, &n);
+	int r = valid & FUSE_SET_ATTR_SIZE ? set_size(srv, n, st->st_size, who) : 0;
 
-	if (!r && (valid & FUSE_SET_ATTR_SIZE))
-		r = set_size(srv, n, st->st_size, who);
 	if (r < 0)
 		return r;
 	to_change(st, valid, &c);
-	if (c.valid)
-		r = set_attrs(srv, n, &c);
-	if (r < 0)
-		return r;
-	r = attr_get(srv, n, ret);
+	return c.valid ? set_attrs(srv, n, &c) : 0;
+}
+
+/* What a reply tells after that. */
+static int now(struct server *srv, struct node *n, int valid, struct stat *ret, double *ret_timeout)
+{
+	int r = attr_get(srv, n, ret);
+
 	if (r < 0)
 		return r;
 	*ret_timeout = entry_is_followed(srv, n) ? entry_timeout(srv, n) : 0;
@@ -177,12 +178,20 @@ void op_setattr(fuse_req_t req, fuse_ino_t id, struct stat *st, int valid,
 		struct fuse_file_info *fi)
 {
 	struct server *srv = server_of(req, REQ_SETATTR);
-	struct stat now;
+	cleanup_node struct node *n = NULL;
+	struct stat told;
 	double timeout = 0;
 	struct caller who = server_caller(req);
-	int r = setattr(srv, id, st, valid, &who, &now, &timeout);
+	uint64_t reply;
+	int r = server_node(srv, id, &n);
 
-	reply_attr(req, r, &now, timeout);
+	if (!r)
+		r = setattr(srv, n, st, valid, &who);
+	reply = firm_begin(srv->firm, id);
+	if (!r)
+		r = now(srv, n, valid, &told, &timeout);
+	reply_attr(req, r, &told, timeout);
+	firm_end(srv->firm, reply);
 	if (!r && timeout == 0)
-		size_told(srv, id, &now);
+		size_told(srv, id, &told);
 }

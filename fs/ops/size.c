@@ -11,6 +11,7 @@
 
 #include "ops/attr.h"
 #include "ops/entry.h"
+#include "ops/firm.h"
 #include "ops/hidden.h"
 #include "ops/reply.h"
 
@@ -213,6 +214,64 @@ static void look_end(struct size_looks *all, struct look *l)
 	pthread_mutex_unlock(&all->lock);
 }
 
+/*
+ * What is told of a file, @st or @size: no more than was read, and no less than that if the kernel
+ * believes in more, too: it would fill with zeros what is left of a page that somebody is reading.
+ * Nor more than another look has told: the pages end there once that one gets on.
+ */
+static off_t fit(struct node *n, const struct stat *st, off_t size, uint64_t *ret_told_end)
+{
+	uint64_t end = end_of(size < 0 ? st->st_size : size);
+	uint64_t told;
+	uint64_t data;
+	uint64_t to;
+
+	if (size < 0) /* a READ that finds less from now on finds that it is less */
+		raise_end(&n->told_end, end);
+	told = *ret_told_end = atomic_load(&n->told_end);
+	data = atomic_load(&n->data_end);
+	if (size >= 0 && told && told < end)
+		end = told; /* another look has lowered it more */
+	if (size < 0 && end < told && atomic_load(&n->read_end) > end)
+		end = told;
+	do
+		to = data && data < end ? data : end;
+	while (!atomic_compare_exchange_weak(&n->data_end, &data, to));
+	return (off_t)to - 1;
+}
+
+/* Sets @l to what the file has now, and @ret to what is told of that. */
+static void fill(struct server *srv, struct look *l, struct stat *ret)
+{
+	cleanup_node struct node *n = NULL;
+
+	if (table_get(srv->table, l->id, &n) == 0) {
+		if (l->size < 0)
+			(void)attr_get(srv, n, &l->st); /* else what it had a moment ago */
+		*ret = l->st;
+		ret->st_size = fit(n, &l->st, l->size, &l->told_end);
+	} else {
+		*ret = l->st;
+	}
+}
+
+/*
+ * Firm replies (firm.h) may have been made up with what the kernel had before, and arrive after the
+ * look. Those that are made up from now on tell no more than the look is going to.
+ */
+static void await_firm(struct server *srv, struct look *l)
+{
+	struct stat told;
+
+	if (!firm_is_under_way(srv->firm, l->id))
+		return;
+	if (l->size < 0) {
+		fill(srv, l, &told);
+		l->size = told.st_size; /* it is not to run after one that grows all the time */
+	}
+	firm_wait(srv->firm, l->id);
+}
+
 /* @told_end: becomes the node's as it was when the size was told */
 static off_t bring(struct server *srv, uint64_t id, struct stat *st, off_t size,
 		   const struct size_ways *ways, uint64_t *told_end)
@@ -220,6 +279,7 @@ static off_t bring(struct server *srv, uint64_t id, struct stat *st, off_t size,
 	struct look l = { .id = id, .st = *st, .size = size };
 	off_t now;
 
+	await_firm(srv, &l);
 	look_begin(srv->looks, &l);
 	now = ways->look(ways->arg, l.name);
 	look_end(srv->looks, &l);
@@ -424,47 +484,6 @@ bool size_looked_up(struct server *srv, fuse_req_t req, uint64_t dir, const char
 	if (fuse_reply_entry(req, &e) < 0)
 		table_forget(srv->table, e.ino, 1);
 	return true;
-}
-
-/*
- * What is told of a file, @st or @size: no more than was read, and no less than that if the kernel
- * believes in more, too: it would fill with zeros what is left of a page that somebody is reading.
- * Nor more than another look has told: the pages end there once that one gets on.
- */
-static off_t fit(struct node *n, const struct stat *st, off_t size, uint64_t *ret_told_end)
-{
-	uint64_t end = end_of(size < 0 ? st->st_size : size);
-	uint64_t told;
-	uint64_t data;
-	uint64_t to;
-
-	if (size < 0) /* a READ that finds less from now on finds that it is less */
-		raise_end(&n->told_end, end);
-	told = *ret_told_end = atomic_load(&n->told_end);
-	data = atomic_load(&n->data_end);
-	if (size >= 0 && told && told < end)
-		end = told; /* another look has lowered it more */
-	if (size < 0 && end < told && atomic_load(&n->read_end) > end)
-		end = told;
-	do
-		to = data && data < end ? data : end;
-	while (!atomic_compare_exchange_weak(&n->data_end, &data, to));
-	return (off_t)to - 1;
-}
-
-/* Sets @l to what the file has now, and @ret to what is told of that. */
-static void fill(struct server *srv, struct look *l, struct stat *ret)
-{
-	cleanup_node struct node *n = NULL;
-
-	if (table_get(srv->table, l->id, &n) == 0) {
-		if (l->size < 0)
-			(void)attr_get(srv, n, &l->st); /* else what it had a moment ago */
-		*ret = l->st;
-		ret->st_size = fit(n, &l->st, l->size, &l->told_end);
-	} else {
-		*ret = l->st;
-	}
 }
 
 bool size_looked(struct server *srv, fuse_req_t req, uint64_t id)

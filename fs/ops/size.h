@@ -21,6 +21,8 @@
  *   Another size is brought to the kernel by a look of the daemon's own at the node, which is over
  *   when its pages are cut, too: by size_settle(), once the old pages were dropped, and not beyond
  *   data_end.
+ *   Replies that the kernel takes at any age may tell what it had before: a look waits for those
+ *   that were made up earlier (firm.h).
  *   A READ that finds less than the kernel believes in is replied to once a look has made the
  *   kernel believe in that much only.
  *

@@ -3,13 +3,14 @@
 what is read is what was written, however short, and never has zeros that nobody wrote.
 """
 import contextlib
+import itertools
 import mmap
 import os
 import time
 
 from children import start, statuses
 from mounted import View, equal, fails, main, read_file, true
-from readers import ROOM, at_once
+from readers import ROOM, at_once, by_size
 
 SECONDS = 1.2  # of each mix of a writer and its readers
 MODES = {'auto': [], 'auto, named': [], 'strict': ['-o', 'cache=strict'],
@@ -82,6 +83,26 @@ def mapped(path):
             return m[:]
 
 
+# ------------------------------------------------------------------ no readers, but beside them
+
+
+def touched(path):
+    time.sleep(0.001)
+    os.utime(path)
+    return b''
+
+
+def linked():
+    """To a place elsewhere, which nobody waits for who tells of the file's directory."""
+    names = (f'../links/{os.getpid()}.{i}' for i in itertools.count())
+
+    def link(path):
+        time.sleep(0.001)
+        os.link(path, os.path.join(os.path.dirname(path), next(names)))
+        return b''
+    return link
+
+
 def look(read, path, end):
     """Returns 1 if zeros were read. Whatever else may be read is other tests' business."""
     n = 0
@@ -116,7 +137,7 @@ def seen(writer, readers, v, names):
 
 @contextlib.contextmanager
 def view(mode):
-    with View({'doc/log': line(0) * 700}, opts=MODES[mode]) as v:
+    with View({'doc/log': line(0) * 700, 'links/': ''}, opts=MODES[mode]) as v:
         os.link(os.path.join(v.root, 'doc/log'), os.path.join(v.root, 'doc/other'))
         yield v, ['doc/log', 'doc/other'] if mode == 'auto, named' else ['doc/log']
 
@@ -147,6 +168,12 @@ def made_longer():
     check(only_longer, mapped, held(), in_pages, modes=CACHED)
 
 
+def written_while_it_is_touched_and_linked():
+    """The kernel takes the sizes in answers to that however old they are."""
+    check(longer, at_once, by_size, touched, linked(), modes=('auto',))
+    check(anew_in_pieces, at_once, held(), touched, linked(), modes=('auto',))
+
+
 def what_the_daemon_looks_at_is_not_for_others():
     """It brings sizes to the kernel by names of its own below .specfs."""
     with View({'doc/log': 'x\n'}) as v:
@@ -164,4 +191,5 @@ def what_the_daemon_looks_at_is_not_for_others():
 
 
 main(written_anew, written_anew_in_pieces, written_anew_and_large, made_longer_and_cut_at_times,
-     made_longer, what_the_daemon_looks_at_is_not_for_others)
+     made_longer, written_while_it_is_touched_and_linked,
+     what_the_daemon_looks_at_is_not_for_others)

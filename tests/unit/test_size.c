@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "ops/firm.h"
 #include "ops/hidden.h"
 #include "ops/size.h"
 #include "tablefix.h"
@@ -86,6 +87,7 @@ static off_t look(void *arg, const char *name)
 	struct kernel *k = arg;
 	void (*in_look)(struct kernel *k) = k->in_look;
 
+	assert_false(firm_is_under_way(k->srv.firm, k->n->id));
 	k->looks++;
 	k->named = ask_name(k, name);
 	k->size = ask(k);
@@ -152,6 +154,7 @@ static void begin(struct kernel *k, void **state, off_t size)
 	k->srv.config.timeout_sec = 1;
 	assert_int_equal(pthread_rwlock_init(&k->srv.tree, NULL), 0);
 	assert_int_equal(size_looks_new(&k->srv.looks), 0);
+	assert_int_equal(firm_new(&k->srv.firm), 0);
 	k->n = get(k->f, enter(k->f, k->f->root, "log", &found));
 	assert_int_equal(
 		handle_install(k->f->slots, k->n, HANDLE_READ, dup(k->fd), true, &h), 0);
@@ -164,6 +167,7 @@ static void begin(struct kernel *k, void **state, off_t size)
 
 static void end(struct kernel *k)
 {
+	firm_free(k->srv.firm);
 	size_looks_free(k->srv.looks);
 	pthread_rwlock_destroy(&k->srv.tree);
 	node_unref(k->n);
@@ -248,6 +252,12 @@ static void grow(struct kernel *k)
 	assert_int_equal(ftruncate(k->fd, 1560), 0);
 }
 
+static off_t grow_and_look(void *arg, const char *name)
+{
+	grow(arg);
+	return look(arg, name);
+}
+
 static void drop_and_grow(void *arg, uint64_t id)
 {
 	drop(arg, id);
@@ -294,6 +304,40 @@ static void pages_go_once_more_if_another_look_begins_before_they_have_gone(void
 	end(&k);
 }
 
+/* The kernel takes such a reply at any age: the old size in it is not to follow the new one. */
+static void a_look_comes_after_firm_replies_that_know_of_less(void **state)
+{
+	struct kernel k;
+	uint64_t reply;
+
+	begin(&k, state, 520);
+	reply = firm_begin(k.srv.firm, k.n->id);
+	assert_int_equal(ftruncate(k.fd, 1040), 0);
+	firm_end(k.srv.firm, reply);
+	settle(&k); /* look() sees whether one is under way */
+	assert_int_equal(k.looks, 1);
+	assert_int_equal(k.size, 1040);
+	end(&k);
+}
+
+/* While somebody goes on writing it would else never be done. */
+static void a_look_that_has_waited_tells_what_was_there_before(void **state)
+{
+	struct kernel k;
+	struct size_ways ways;
+
+	begin(&k, state, 520);
+	ways = ways_of(&k);
+	ways.look = grow_and_look;
+	firm_end(k.srv.firm, firm_begin(k.srv.firm, k.n->id));
+	assert_int_equal(ftruncate(k.fd, 1040), 0);
+	size_settle(&k.srv, k.n->id, true, &ways, NULL, 0);
+	assert_int_equal(k.looks, 1);
+	assert_int_equal(k.size, 1040);
+	assert_int_equal(atomic_load(&k.n->told_end), 1041);
+	end(&k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +346,8 @@ int main(void)
 		TEST(a_second_look_tells_no_more_than_the_first_which_still_has_to_cut),
 		TEST(a_read_of_before_the_look_waits_even_if_the_file_grew_after_the_drop),
 		TEST(pages_go_once_more_if_another_look_begins_before_they_have_gone),
+		TEST(a_look_comes_after_firm_replies_that_know_of_less),
+		TEST(a_look_that_has_waited_tells_what_was_there_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
