@@ -23,6 +23,7 @@ struct echo {
 	uint64_t dir;
 	mode_t type;
 	bool seen;
+	bool made;              /* the helper has the name that came: for it, too, it is there */
 	char name[NAME_MAX + 1];
 };
 
@@ -57,6 +58,7 @@ void echo_begin(struct echo *e, enum echo_kind kind, uint64_t dir, const char *n
 	e->dir = dir;
 	e->type = type;
 	e->seen = false;
+	e->made = false;
 	strncpy(e->name, name, sizeof(e->name) - 1);
 	pthread_mutex_unlock(&e->lock);
 }
@@ -96,6 +98,27 @@ static enum echo_kind kind_of(const struct server *srv, uint64_t dir, const char
 	return kind;
 }
 
+/* A name that came is not there for the helper until it has made it; then it may ask again. */
+static enum echo_kind looked_up(const struct server *srv, uint64_t dir, const char *name,
+				mode_t *ret_type)
+{
+	enum echo_kind kind = kind_of(srv, dir, name, ret_type);
+	struct echo *e = srv->echo;
+
+	pthread_mutex_lock(&e->lock);
+	if (kind == ECHO_CAME && e->made)
+		kind = ECHO_NOTHING;
+	pthread_mutex_unlock(&e->lock);
+	return kind;
+}
+
+static void set_made(struct echo *e)
+{
+	pthread_mutex_lock(&e->lock);
+	e->made = true;
+	pthread_mutex_unlock(&e->lock);
+}
+
 static void reply_ghost(const struct server *srv, fuse_req_t req, mode_t type)
 {
 	uint64_t id = type == S_IFDIR ? GHOST_DIR : GHOST_FILE;
@@ -116,7 +139,8 @@ static void echo_lookup(fuse_req_t req, fuse_ino_t dir, const char *name)
 {
 	struct server *srv = fuse_req_userdata(req);
 	mode_t type = 0;
-	enum echo_kind kind = from_helper(srv, req) ? kind_of(srv, dir, name, &type) : ECHO_NOTHING;
+	enum echo_kind kind =
+		from_helper(srv, req) ? looked_up(srv, dir, name, &type) : ECHO_NOTHING;
 
 	if (kind == ECHO_CAME || kind == ECHO_PROBE)
 		reply_err(req, -ENOENT);
@@ -139,10 +163,12 @@ static void reply_made(struct server *srv, fuse_req_t req, uint64_t dir, const c
 		table_forget(srv->table, e.ino, 1);
 		r = -EEXIST; /* another one by now */
 	}
-	if (r < 0)
+	if (r < 0) {
 		reply_err(req, r);
-	else
-		reply_entry(srv, req, 0, &e);
+		return;
+	}
+	set_made(srv->echo); /* first: the kernel may ask again at once */
+	reply_entry(srv, req, 0, &e);
 }
 
 static void echo_mknod(fuse_req_t req, fuse_ino_t dir, const char *name, mode_t mode, dev_t rdev)

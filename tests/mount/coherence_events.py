@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
@@ -131,6 +132,35 @@ def editors_save_by_renaming():
         equal(v.listdir('src'), ['a.c', 'sub'], 'names')
 
 
+def look_around(v, end):
+    while time.monotonic() < end:
+        v.listdir('src')
+        try:
+            os.stat(v.path('src/a.c'))
+        except FileNotFoundError:
+            pass # for those who are told, it goes before it comes
+        time.sleep(0.0005)
+
+
+def what_came_is_written_to_whoever_looks_meanwhile():
+    """The kernel may forget a name that came and ask again before it is told of the content."""
+    with view() as v:
+        below = os.path.join(v.root, 'src')
+        v.read('src/a.c')
+        end = time.monotonic() + 5
+        other = threading.Thread(target=look_around, args=(v, end))
+        with Watcher(v, 'src') as w:
+            other.start()
+            try:
+                while time.monotonic() < end:
+                    w.clear()
+                    write_file(f'{below}/a.c.tmp', 'saved\n')
+                    os.rename(f'{below}/a.c.tmp', f'{below}/a.c')
+                    w.hears('CLOSE_WRITE', 'a.c')
+            finally:
+                other.join()
+
+
 def tail_follows():
     """It asks now and then, as on all file systems of programs, and must not be misled."""
     need_program('tail')
@@ -236,6 +266,7 @@ def it_needs_to_watch_and_to_write():
 
 
 userns.own_mounts()
-main(every_change_is_heard, what_is_heard_is_there, editors_save_by_renaming, tail_follows,
+main(every_change_is_heard, what_is_heard_is_there, editors_save_by_renaming,
+     what_came_is_written_to_whoever_looks_meanwhile, tail_follows,
      where_nobody_watches_nothing_is_done, own_changes_are_heard_once,
      it_is_not_in_the_way_of_the_end, it_needs_to_watch_and_to_write)
