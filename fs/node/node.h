@@ -91,6 +91,7 @@ struct node {
 	_Atomic bool doubtful;	/* files: what told_end is about may have changed, or pages */
 	_Atomic bool resized;	/* files: others have changed its size before */
 	_Atomic bool lowered;	/* files: looks have begun for READs that wait for the size */
+	_Atomic bool overtaken; /* files: a reply to SETATTR or LINK may come after a look */
 	union {
 		_Atomic uint64_t watched;  /* directories: layers whose part is watched */
 		_Atomic uint64_t read_end; /* files: the most that was read, see size.h, and 1 */

@@ -8,8 +8,9 @@
 #include <time.h>
 
 enum {
-	KEPT = 512,		/* as many as are sent in TAKEN_NSEC */
+	KEPT = 4096,
 	TAKEN_NSEC = 20000000,	/* who has asked wakes up, in turn with others at work */
+	RECENT_NSEC = 1000000000,
 	PAUSE_NSEC = 200000,
 	PAUSES_MAX = 200,
 };
@@ -78,10 +79,10 @@ void firm_end(struct firm *f, uint64_t reply)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Is one of the first @last? The lock is held. */
-static bool is_any_of(const struct firm *f, uint64_t id, uint64_t last)
+/* Is one of the first @last? The lock is held. @nsec: after it was sent */
+static bool is_any_of(const struct firm *f, uint64_t id, uint64_t last, int64_t nsec)
 {
-	int64_t taken = now_nsec() - TAKEN_NSEC;
+	int64_t taken = now_nsec() - nsec;
 
 	for (size_t i = 0; i < KEPT; i++) {
 		const struct reply *r = &f->v[i];
@@ -93,16 +94,26 @@ static bool is_any_of(const struct firm *f, uint64_t id, uint64_t last)
 	return false;
 }
 
-bool firm_is_under_way(struct firm *f, uint64_t id)
+static bool is_any(struct firm *f, uint64_t id, int64_t nsec)
 {
 	bool is;
 
 	if (!f)
 		return false;
 	pthread_mutex_lock(&f->lock);
-	is = is_any_of(f, id, f->last);
+	is = is_any_of(f, id, f->last, nsec);
 	pthread_mutex_unlock(&f->lock);
 	return is;
+}
+
+bool firm_is_under_way(struct firm *f, uint64_t id)
+{
+	return is_any(f, id, TAKEN_NSEC);
+}
+
+bool firm_is_recent(struct firm *f, uint64_t id)
+{
+	return is_any(f, id, RECENT_NSEC);
 }
 
 void firm_wait(struct firm *f, uint64_t id)
@@ -115,7 +126,7 @@ void firm_wait(struct firm *f, uint64_t id)
 
 		pthread_mutex_lock(&f->lock);
 		last = last ? last : f->last;
-		wait = is_any_of(f, id, last);
+		wait = is_any_of(f, id, last, TAKEN_NSEC);
 		pthread_mutex_unlock(&f->lock);
 		if (!wait)
 			return;

@@ -33,6 +33,9 @@ void firm_end(struct firm *f, uint64_t reply);
 /** firm_is_under_way - is there one about node @id that may not have been taken yet? */
 bool firm_is_under_way(struct firm *f, uint64_t id);
 
+/** firm_is_recent - the same, even if who is to take it gets no time to run for a second */
+bool firm_is_recent(struct firm *f, uint64_t id);
+
 /**
  * firm_wait - return when the firm replies about node @id that have begun by now have been taken
  *

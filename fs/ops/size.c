@@ -117,13 +117,19 @@ bool size_read(struct server *srv, struct node *n, off_t offset, size_t size, si
 	return end_of(offset + (off_t)got) < atomic_load(&n->told_end);
 }
 
-bool size_is_news(const struct server *srv, const struct node *n, const struct stat *st)
+/* Is it another size than the kernel knows? */
+static bool is_other(const struct server *srv, const struct node *n, const struct stat *st)
 {
 	uint64_t told = atomic_load(&n->told_end);
 
 	return n->type == S_IFREG && srv->stale_data && told &&
 	       (told != end_of(st->st_size) || is_beyond(n) || atomic_load(&n->settling) ||
 		atomic_load(&n->doubtful));
+}
+
+bool size_is_news(const struct server *srv, const struct node *n, const struct stat *st)
+{
+	return is_other(srv, n, st) || atomic_load(&n->overtaken);
 }
 
 bool size_tell(struct server *srv, struct node *n, struct stat *st, double *timeout_sec)
@@ -136,8 +142,11 @@ bool size_tell(struct server *srv, struct node *n, struct stat *st, double *time
 		return false;
 	/* the first one ever comes with no pages */
 	(void)atomic_compare_exchange_strong(&n->told_end, &none, end_of(st->st_size));
-	if (!size_is_news(srv, n, st))
+	if (!is_other(srv, n, st)) {
+		if (atomic_load(&n->overtaken))
+			*timeout_sec = 0;
 		return false;
+	}
 	end = atomic_load(&n->told_end);
 	data = atomic_load(&n->data_end);
 	st->st_size = (off_t)(data && data < end ? data : end) - 1;
@@ -240,16 +249,24 @@ static off_t fit(struct node *n, const struct stat *st, off_t size, uint64_t *re
 	return (off_t)to - 1;
 }
 
-/* Sets @l to what the file has now, and @ret to what is told of that. */
+/*
+ * Sets @l to what the file has now, and @ret to what is told of that. The size may be an old one,
+ * the others must not: with a number of links of before ln the kernel counts down to none, and
+ * makes no further link.
+ */
 static void fill(struct server *srv, struct look *l, struct stat *ret)
 {
 	cleanup_node struct node *n = NULL;
+	off_t size = l->st.st_size;
 
 	if (table_get(srv->table, l->id, &n) == 0) {
-		if (l->size < 0)
-			(void)attr_get(srv, n, &l->st); /* else what it had a moment ago */
+		(void)attr_get(srv, n, &l->st); /* else what it had a moment ago */
+		if (l->size >= 0)
+			l->st.st_size = size;
 		*ret = l->st;
 		ret->st_size = fit(n, &l->st, l->size, &l->told_end);
+		if (firm_is_recent(srv->firm, l->id))
+			atomic_store(&n->overtaken, true);
 	} else {
 		*ret = l->st;
 	}
@@ -332,6 +349,19 @@ static void await_looks(struct node *n, const struct size_ways *ways)
 		let_readers_on();
 }
 
+/*
+ * Was the kernel brought to a size while a firm reply might still come, which brings back another
+ * one and cuts pages there? It stays so while one might.
+ */
+static bool is_overtaken(struct server *srv, struct node *n)
+{
+	bool is = atomic_exchange(&n->overtaken, false);
+
+	if (is && firm_is_recent(srv->firm, n->id))
+		atomic_store(&n->overtaken, true);
+	return is;
+}
+
 /* One try. Returns 1 if the kernel has the size that is in @ret, 0 if it has another one. */
 static int settle_once(struct server *srv, struct node *n, const struct size_ways *ways,
 		       struct stat *ret)
@@ -342,6 +372,7 @@ static int settle_once(struct server *srv, struct node *n, const struct size_way
 	int r;
 
 	await_looks(n, ways);
+	doubtful = is_overtaken(srv, n) || doubtful;
 	r = attr_get(srv, n, ret);
 	if (r < 0)
 		return r;

@@ -22,7 +22,8 @@
  *   when its pages are cut, too: by size_settle(), once the old pages were dropped, and not beyond
  *   data_end.
  *   Replies that the kernel takes at any age may tell what it had before: a look waits for those
- *   that were made up earlier (firm.h).
+ *   that were made up earlier (firm.h). Where who takes one gets no time to run, that is too
+ *   short: for as long as it may come the kernel is to ask again, and then the size is settled.
  *   A READ that finds less than the kernel believes in is replied to once a look has made the
  *   kernel believe in that much only.
  *
@@ -104,7 +105,10 @@ bool size_has_arrived(struct server *srv, uint64_t id, const struct stat *st);
  */
 void size_told(struct server *srv, uint64_t id, const struct stat *st);
 
-/** size_is_news - has @st another size than the kernel knows, by another's doing? */
+/**
+ * size_is_news - has @st another size than the kernel knows, by another's doing, or may it have got
+ * an old one since?
+ */
 bool size_is_news(const struct server *srv, const struct node *n, const struct stat *st);
 
 /**

@@ -29,6 +29,7 @@ struct kernel {
 	off_t size;	    /* what it believes in */
 	unsigned drops;	    /* of its pages */
 	unsigned looks;	    /* of the daemon */
+	unsigned queued;    /* times that its size was to be settled */
 	void (*in_look)(struct kernel *k); /* when it has been told, before that look is over */
 	off_t named;	    /* what it was told with the name of the last look */
 	off_t second;	    /* what in_look was told */
@@ -120,8 +121,10 @@ static int stale_attr(void *arg, uint64_t id)
 
 static void note_stale(void *arg, uint64_t id)
 {
-	(void)arg;
+	struct kernel *k = arg;
+
 	(void)id;
+	k->queued++;
 }
 
 static struct size_ways ways_of(struct kernel *k)
@@ -150,6 +153,7 @@ static void begin(struct kernel *k, void **state, off_t size)
 	k->srv.table = k->f->t;
 	k->srv.slots = k->f->slots;
 	k->srv.stale_data = note_stale;
+	k->srv.watch_arg = k;
 	k->srv.stale_attr = stale_attr;
 	k->srv.config.timeout_sec = 1;
 	assert_int_equal(pthread_rwlock_init(&k->srv.tree, NULL), 0);
@@ -338,6 +342,28 @@ static void a_look_that_has_waited_tells_what_was_there_before(void **state)
 	end(&k);
 }
 
+/* It may still bring back what it knows, and cut pages there. */
+static void after_a_recent_firm_reply_the_size_is_settled_each_time_it_is_asked_for(void **state)
+{
+	struct kernel k;
+	struct stat st;
+	double timeout = 1;
+
+	begin(&k, state, 520);
+	firm_end(k.srv.firm, firm_begin(k.srv.firm, k.n->id));
+	assert_int_equal(ftruncate(k.fd, 1040), 0);
+	settle(&k);
+	assert_int_equal(fstat(k.fd, &st), 0);
+	assert_true(size_is_news(&k.srv, k.n, &st));
+	assert_false(size_tell(&k.srv, k.n, &st, &timeout));
+	assert_true(timeout == 0);
+	settle(&k);
+	assert_int_equal(k.drops, 2);
+	assert_int_equal(k.looks, 2);
+	assert_int_equal(k.queued, 0); /* nobody asks: nothing is done */
+	end(&k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +374,7 @@ int main(void)
 		TEST(pages_go_once_more_if_another_look_begins_before_they_have_gone),
 		TEST(a_look_comes_after_firm_replies_that_know_of_less),
 		TEST(a_look_that_has_waited_tells_what_was_there_before),
+		TEST(after_a_recent_firm_reply_the_size_is_settled_each_time_it_is_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
