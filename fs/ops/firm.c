@@ -8,9 +8,9 @@
 #include <time.h>
 
 enum {
-	KEPT = 4096,
+	KEPT = 4096,		/* of what takes 100 us or more each, for less than RECENT_NSEC */
 	TAKEN_NSEC = 20000000,	/* who has asked wakes up, in turn with others at work */
-	RECENT_NSEC = 1000000000,
+	RECENT_NSEC = 1000000000, /* even if it is made to wait while others run */
 	PAUSE_NSEC = 200000,
 	PAUSES_MAX = 200,
 };

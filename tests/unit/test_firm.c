@@ -9,7 +9,7 @@
 
 #include "ops/firm.h"
 
-enum { MANY = 1000 };
+enum { MANY = 5000 };
 
 static int setup(void **state)
 {
