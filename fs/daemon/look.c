@@ -187,7 +187,7 @@ static bool await_look(struct lowering *w, long msec)
 static void lower(struct inval *i, struct node *n, const struct stat *st, off_t size)
 {
 	struct lowering *w = malloc(sizeof(*w));
-	long waited = 0;
+	long left = LIMIT_SEC * 1000L;
 
 	if (!w)
 		return;
@@ -196,8 +196,9 @@ static void lower(struct inval *i, struct node *n, const struct stat *st, off_t 
 	size_lowering(n);
 	for (int k = 0; k < LOOKERS; k++)
 		begin_look(w);
-	for (long msec = MORE_MSEC; !await_look(w, msec) && waited < LIMIT_SEC * 1000; msec *= 2) {
-		waited += msec;
+	for (long msec = MORE_MSEC; left > 0 && !await_look(w, msec < left ? msec : left);
+	     msec *= 2) {
+		left -= msec;
 		begin_look(w);
 	}
 	if (w->done)

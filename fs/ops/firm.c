@@ -8,7 +8,7 @@
 #include <time.h>
 
 enum {
-	KEPT = 4096,		/* of what takes 100 us or more each, for less than RECENT_NSEC */
+	KEPT = 4096,		/* as many as can begin in some tenths of a second */
 	TAKEN_NSEC = 20000000,	/* who has asked wakes up, in turn with others at work */
 	RECENT_NSEC = 1000000000, /* even if it is made to wait while others run */
 	PAUSE_NSEC = 200000,

@@ -250,19 +250,29 @@ static off_t fit(struct node *n, const struct stat *st, off_t size, uint64_t *re
 }
 
 /*
- * Sets @l to what the file has now, and @ret to what is told of that. The size may be an old one,
- * the others must not: with a number of links of before ln the kernel counts down to none, and
- * makes no further link.
+ * If a size is to be told, the rest is what the file had a moment ago, for all looks alike: where
+ * pages go with another mtime, each would wait for them. But with a number of links of before ln
+ * the kernel would count down to none, and make no further link.
  */
+static void refill(struct server *srv, struct node *n, struct look *l)
+{
+	struct stat now;
+
+	if (attr_get(srv, n, &now) < 0)
+		return;
+	if (l->size < 0)
+		l->st = now;
+	else
+		l->st.st_nlink = now.st_nlink;
+}
+
+/* Sets @l to what the file has, and @ret to what is told of that. */
 static void fill(struct server *srv, struct look *l, struct stat *ret)
 {
 	cleanup_node struct node *n = NULL;
-	off_t size = l->st.st_size;
 
 	if (table_get(srv->table, l->id, &n) == 0) {
-		(void)attr_get(srv, n, &l->st); /* else what it had a moment ago */
-		if (l->size >= 0)
-			l->st.st_size = size;
+		refill(srv, n, l);
 		*ret = l->st;
 		ret->st_size = fit(n, &l->st, l->size, &l->told_end);
 		if (firm_is_recent(srv->firm, l->id))

@@ -27,6 +27,7 @@ struct kernel {
 	struct node *n; /* the file's */
 	int fd;
 	off_t size;	    /* what it believes in */
+	struct stat told;   /* by the last look, all of it */
 	unsigned drops;	    /* of its pages */
 	unsigned looks;	    /* of the daemon */
 	unsigned queued;    /* times that its size was to be settled */
@@ -40,6 +41,7 @@ struct kernel {
 struct fuse_req {
 	struct fuse_ctx ctx;
 	off_t told;
+	struct stat st;
 };
 
 const struct fuse_ctx *__wrap_fuse_req_ctx(fuse_req_t req);
@@ -55,6 +57,7 @@ int __wrap_fuse_reply_attr(fuse_req_t req, const struct stat *st, double timeout
 {
 	assert_true(timeout_sec == 0);
 	req->told = st->st_size;
+	req->st = *st;
 	return 0;
 }
 
@@ -80,6 +83,7 @@ static off_t ask(struct kernel *k)
 	struct fuse_req req = { .ctx.pid = gettid(), .told = -1 };
 
 	assert_true(size_looked(&k->srv, &req, k->n->id));
+	k->told = req.st;
 	return req.told;
 }
 
@@ -342,6 +346,23 @@ static void a_look_that_has_waited_tells_what_was_there_before(void **state)
 	end(&k);
 }
 
+static void looks_for_reads_tell_the_links_that_there_are_and_one_mtime(void **state)
+{
+	struct size_ways ways;
+	struct kernel k;
+	struct stat st;
+
+	begin(&k, state, 520);
+	ways = ways_of(&k);
+	assert_int_equal(fstat(k.fd, &st), 0);
+	st.st_nlink = 5; /* of before */
+	st.st_mtim.tv_nsec = 1;
+	assert_int_equal(size_bring(&k.srv, k.n->id, &st, 10, &ways), 10);
+	assert_int_equal(k.told.st_nlink, 0); /* it is an unlinked one */
+	assert_int_equal(k.told.st_mtim.tv_nsec, 1);
+	end(&k);
+}
+
 /* It may still bring back what it knows, and cut pages there. */
 static void after_a_recent_firm_reply_the_size_is_settled_each_time_it_is_asked_for(void **state)
 {
@@ -374,6 +395,7 @@ int main(void)
 		TEST(pages_go_once_more_if_another_look_begins_before_they_have_gone),
 		TEST(a_look_comes_after_firm_replies_that_know_of_less),
 		TEST(a_look_that_has_waited_tells_what_was_there_before),
+		TEST(looks_for_reads_tell_the_links_that_there_are_and_one_mtime),
 		TEST(after_a_recent_firm_reply_the_size_is_settled_each_time_it_is_asked_for),
 	};
 
