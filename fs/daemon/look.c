@@ -47,10 +47,15 @@ struct lowering {
 };
 
 /* What is open leads to the node: have it asked for, and say what has become of that. */
-static off_t ask(int fd)
+static off_t ask(struct server *srv, int fd)
 {
 	struct statx st;
 
+	if (!statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MTIME, &st)) {
+		struct timespec mtime = { st.stx_mtime.tv_sec, st.stx_mtime.tv_nsec };
+
+		size_look_sees(srv, &mtime);
+	}
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_SIZE, &st) < 0 ||
 	    statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_SIZE, &st) < 0)
 		return -errno;
@@ -69,7 +74,7 @@ off_t look_at(void *inval, const char *name)
 		return root;
 	snprintf(path, sizeof(path), "%s/%s", HIDDEN_NAME, name);
 	fd = openat(root, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	size = fd < 0 ? -errno : ask(fd);
+	size = fd < 0 ? -errno : ask(i->srv, fd);
 	/* that name is not to keep the node */
 	(void)fuse_lowlevel_notify_inval_entry(i->fuse, HIDDEN_DIR, name, strlen(name));
 	return size;

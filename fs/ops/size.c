@@ -250,8 +250,8 @@ static off_t fit(struct node *n, const struct stat *st, off_t size, uint64_t *re
 }
 
 /*
- * If a size is to be told, the rest is what the file had a moment ago, for all looks alike: where
- * pages go with another mtime, each would wait for them. But with a number of links of before ln
+ * If a size is to be told, the rest is what the file had a moment ago: where pages go with another
+ * mtime, a look would wait for them, see size_look_sees(). But with a number of links of before ln
  * the kernel would count down to none, and make no further link.
  */
 static void refill(struct server *srv, struct node *n, struct look *l)
@@ -467,14 +467,31 @@ void size_looks_free(struct size_looks *l)
 	free(l);
 }
 
-/* The look that a request belongs to; the lock is held. */
-static struct look *find(const struct size_looks *all, fuse_req_t req)
+/* A thread's look; the lock is held. */
+static struct look *look_of(const struct size_looks *all, pid_t who)
 {
 	struct look *l = all->first;
 
-	while (l && l->who != fuse_req_ctx(req)->pid)
+	while (l && l->who != who)
 		l = l->next;
 	return l;
+}
+
+/* The look that a request belongs to; the lock is held. */
+static struct look *find(const struct size_looks *all, fuse_req_t req)
+{
+	return look_of(all, fuse_req_ctx(req)->pid);
+}
+
+void size_look_sees(struct server *srv, const struct timespec *mtime)
+{
+	struct look *l;
+
+	pthread_mutex_lock(&srv->looks->lock);
+	l = look_of(srv->looks, gettid());
+	if (l && l->size >= 0)
+		l->st.st_mtim = *mtime;
+	pthread_mutex_unlock(&srv->looks->lock);
 }
 
 /*

@@ -139,6 +139,13 @@ void size_lower(struct node *n, off_t size);
 off_t size_bring(struct server *srv, uint64_t id, struct stat *st, off_t size,
 		 const struct size_ways *ways);
 
+/**
+ * size_look_sees - the kernel has that mtime of what the calling thread is looking at
+ *
+ * A look that is to tell a size tells the same: it need not wait for the pages to go.
+ */
+void size_look_sees(struct server *srv, const struct timespec *mtime);
+
 enum { SIZE_NAME_MAX = 40 }; /* such a name, with its NUL */
 
 /** size_looked_up - answer a look-up if it is of such a look; false if it is not */

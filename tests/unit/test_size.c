@@ -27,6 +27,7 @@ struct kernel {
 	struct node *n; /* the file's */
 	int fd;
 	off_t size;	    /* what it believes in */
+	struct timespec mtime; /* the same */
 	struct stat told;   /* by the last look, all of it */
 	unsigned drops;	    /* of its pages */
 	unsigned looks;	    /* of the daemon */
@@ -95,6 +96,7 @@ static off_t look(void *arg, const char *name)
 	assert_false(firm_is_under_way(k->srv.firm, k->n->id));
 	k->looks++;
 	k->named = ask_name(k, name);
+	size_look_sees(&k->srv, &k->mtime);
 	k->size = ask(k);
 	k->in_look = NULL; /* its own looks are plain ones */
 	if (in_look)
@@ -346,7 +348,7 @@ static void a_look_that_has_waited_tells_what_was_there_before(void **state)
 	end(&k);
 }
 
-static void looks_for_reads_tell_the_links_that_there_are_and_one_mtime(void **state)
+static void looks_for_reads_tell_the_links_that_there_are_and_the_known_mtime(void **state)
 {
 	struct size_ways ways;
 	struct kernel k;
@@ -356,10 +358,12 @@ static void looks_for_reads_tell_the_links_that_there_are_and_one_mtime(void **s
 	ways = ways_of(&k);
 	assert_int_equal(fstat(k.fd, &st), 0);
 	st.st_nlink = 5; /* of before */
-	st.st_mtim.tv_nsec = 1;
+	k.mtime.tv_nsec = 7;
 	assert_int_equal(size_bring(&k.srv, k.n->id, &st, 10, &ways), 10);
 	assert_int_equal(k.told.st_nlink, 0); /* it is an unlinked one */
-	assert_int_equal(k.told.st_mtim.tv_nsec, 1);
+	assert_int_equal(k.told.st_mtim.tv_nsec, 7);
+	settle(&k); /* tells the file's */
+	assert_int_equal(k.told.st_mtim.tv_nsec, st.st_mtim.tv_nsec);
 	end(&k);
 }
 
@@ -395,7 +399,7 @@ int main(void)
 		TEST(pages_go_once_more_if_another_look_begins_before_they_have_gone),
 		TEST(a_look_comes_after_firm_replies_that_know_of_less),
 		TEST(a_look_that_has_waited_tells_what_was_there_before),
-		TEST(looks_for_reads_tell_the_links_that_there_are_and_one_mtime),
+		TEST(looks_for_reads_tell_the_links_that_there_are_and_the_known_mtime),
 		TEST(after_a_recent_firm_reply_the_size_is_settled_each_time_it_is_asked_for),
 	};
 
