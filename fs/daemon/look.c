@@ -186,8 +186,8 @@ static bool await_look(struct lowering *w, long msec)
 }
 
 /*
- * Returns when the kernel believes in no more than @size, or when that can't be had. Only one look
- * of them is certain to be over then.
+ * Returns when the kernel believes in no more than @size, or when that can't be had. Of the looks
+ * only one is certain to be over then.
  */
 static void lower(struct inval *i, struct node *n, const struct stat *st, off_t size)
 {

@@ -74,7 +74,7 @@ struct node {
 	struct name *kids; /* directories: the known names in it */
 	union {
 		uint64_t seq; /* directories: counts changes of names made through the mount */
-		_Atomic uint64_t data_end; /* files, no lock: of what the kernel has read, and 1 */
+		_Atomic uint64_t data_end; /* files, no lock: see size.h, and 1 */
 	};
 	struct seen seen; /* by the last look-up, of the first of its names */
 	unsigned refs;	  /* requests at work, and names in this directory */
