@@ -233,3 +233,16 @@ bool glob_may_match_below(const struct strv *patterns, const char *dir)
 	}
 	return false;
 }
+
+bool glob_names_below(const struct strv *patterns, const char *dir)
+{
+	const struct piece path = { dir, strlen(dir) };
+
+	for (size_t i = 0; i < patterns->n; i++) {
+		struct pattern p = pattern_parse(patterns->v[i]);
+
+		if (p.anchored && path_match((struct piece){ p.text, p.len }, path, true))
+			return true;
+	}
+	return false;
+}

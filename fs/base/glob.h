@@ -37,4 +37,12 @@ bool glob_covers(const struct strv *patterns, const char *path, bool is_dir);
 /** glob_may_match_below - could a plain pattern of the list match anything below directory @dir? */
 bool glob_may_match_below(const struct strv *patterns, const char *dir);
 
+/**
+ * glob_names_below - does a pattern of the list name @dir, or a path that may lie below it?
+ *
+ * If not, what the list says of a name below @dir depends on the name alone, and on what it says of
+ * @dir. "!" patterns count as well.
+ */
+bool glob_names_below(const struct strv *patterns, const char *dir);
+
 #endif

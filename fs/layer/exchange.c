@@ -12,6 +12,7 @@
 #include "layer/copyup.h"
 #include "layer/made.h"
 #include "layer/mark.h"
+#include "layer/movecheck.h"
 #include "layer/remove.h"
 #include "layer/swap.h"
 
@@ -42,6 +43,15 @@ static bool may_leave(struct view *v, const struct end *e)
 	       (route_existing(v, e->path, &e->f, ROUTE_REMOVE, &r) == 0 && r.in_place);
 }
 
+/* Would directories show at the other place what they do now? */
+static bool keep_names(struct view *v, const struct end *a, const struct end *b)
+{
+	unsigned layer = a->edit.layer;
+
+	return (!is_dir(&a->f) || move_is_alike(v, layer, a->path, b->path) > 0) &&
+	       (!is_dir(&b->f) || move_is_alike(v, layer, b->path, a->path) > 0);
+}
+
 /* Could one rename do it, once both are where edits of them go? */
 static bool is_simple(struct view *v, const struct end *a, const struct end *b)
 {
@@ -49,7 +59,7 @@ static bool is_simple(struct view *v, const struct end *a, const struct end *b)
 	    (is_dir(&b->f) && !b->edit.in_place))
 		return false;
 	if (a->edit.layer == b->edit.layer)
-		return true;
+		return keep_names(v, a, b);
 	/* a directory may hold what the other layer must not have, a link need another text */
 	return S_ISREG(a->f.obj.st.st_mode) && S_ISREG(b->f.obj.st.st_mode) && may_leave(v, a) &&
 	       may_leave(v, b);

@@ -158,6 +158,16 @@ bool hide_covers(struct hide *h, const char *rel, bool is_dir)
 	return hit;
 }
 
+bool hide_names_below(struct hide *h, const char *rel)
+{
+	bool hit;
+
+	lock_fresh(h);
+	hit = glob_names_below(&h->patterns, rel);
+	pthread_rwlock_unlock(&h->lock);
+	return hit;
+}
+
 bool hide_is_empty(struct hide *h)
 {
 	bool empty;

@@ -25,6 +25,9 @@ void hide_move(struct hide *h, const struct layer *l);
 /** hide_covers - does the list hide @rel, a path relative to the spec directory? thread-safe */
 bool hide_covers(struct hide *h, const char *rel, bool is_dir);
 
+/** hide_names_below - does a line name directory @rel, or what may lie below it? thread-safe */
+bool hide_names_below(struct hide *h, const char *rel);
+
 /** hide_is_empty - does the list hide nothing at all? thread-safe */
 bool hide_is_empty(struct hide *h);
 

@@ -18,6 +18,7 @@
 #include "layer/copyup.h"
 #include "layer/made.h"
 #include "layer/mark.h"
+#include "layer/movecheck.h"
 #include "layer/remove.h"
 #include "layer/whiteout.h"
 
@@ -364,8 +365,13 @@ static bool is_possible(const struct move *m)
 
 int move_in_place(const struct move *m)
 {
+	int r;
+
 	if (!is_possible(m))
 		return -EXDEV;
+	r = m->is_dir ? move_is_alike(m->v, m->dest, m->from, m->to) : 1;
+	if (r <= 0)
+		return r < 0 ? r : -EXDEV;
 	if (!m->remove.layer)
 		return m->dest ? move_out_of_scratch(m) : move_in_scratch(m);
 	return m->dest ? move_between_layers(m) : move_into_scratch(m);
@@ -389,12 +395,16 @@ static void note_made(const struct move *m, bool copied)
 		made_moved(st, m->dest, m->to, m->to, &o, old);
 }
 
-/* What only the marks in scratch's own directory hide at the new name must not come to light. */
+/*
+ * What would be hidden in its layer goes to scratch. So does what would bring to light what only
+ * the marks in scratch's own directory hide at the new name.
+ */
 static int settle_dest(struct move *m)
 {
 	int r = m->dest ? whiteout_dir_hides(m->v, m->to, m->to_f) : 0;
 
-	if (r > 0)
+	if (r > 0 ||
+	    (m->dest && !move_is_shown(m->v, m->dest, m->to, m->from_f->obj.st.st_mode)))
 		m->dest = 0;
 	return r < 0 ? r : 0;
 }

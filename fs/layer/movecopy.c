@@ -16,9 +16,9 @@
 #include "layer/copytree.h"
 #include "layer/copyup.h"
 #include "layer/interim.h"
-#include "layer/listing.h"
 #include "layer/mark.h"
 #include "layer/move.h"
+#include "layer/movecheck.h"
 #include "layer/moveold.h"
 #include "layer/whiteout.h"
 
@@ -190,98 +190,6 @@ static int publish(const struct move *m, const struct copied_list *list, struct 
 	return r;
 }
 
-/* A walk through what moves. */
-struct check {
-	struct view *v;
-	unsigned dest; /* layer that it is for; 0: whatever comes is shown */
-	bool is_shown; /* all of it, there */
-};
-
-/* Would @layer show an object at @path? */
-static bool is_shown(const struct view *v, unsigned layer, const char *path, mode_t mode)
-{
-	return stack_layer_shows(&v->stack, layer, path, mode) &&
-	       !stack_hides(&v->stack, layer, path, S_ISDIR(mode));
-}
-
-/* @target: view path of the new place, if there is one */
-static int check_any(struct check *c, const char *path, const char *target, const struct found *f);
-
-static int check_child(struct check *c, const char *path, const char *target, const char *name,
-		       const struct found *f)
-{
-	cleanup_strbuf struct strbuf sub = STRBUF_INIT;
-	cleanup_strbuf struct strbuf to = STRBUF_INIT;
-	int r = path_join(&sub, path, name);
-
-	if (!r)
-		r = path_join(&to, target, name);
-	if (r < 0)
-		return r;
-	if (c->dest && !is_shown(c->v, c->dest, to.buf, f->obj.st.st_mode))
-		c->is_shown = false;
-	return check_any(c, sub.buf, to.buf, f);
-}
-
-static int check_children(struct check *c, const char *path, const char *target,
-			  const struct found *f)
-{
-	cleanup_listing struct listing *l = NULL;
-	cleanup_dirset struct dirset ds;
-	int r;
-
-	dirset_init(&ds);
-	r = stack_open_dir(&c->v->stack, path, f->parts, &ds);
-	if (!r)
-		r = listing_read(&c->v->stack, &ds, &l);
-	for (size_t i = 0; !r && i < l->n; i++) {
-		struct found child;
-
-		r = stack_child(&c->v->stack, &ds, l->v[i].name, &child);
-		if (!r)
-			r = check_child(c, path, target, l->v[i].name, &child);
-		else if (r == -ENOENT)
-			r = 0; /* removed meanwhile */
-	}
-	return r;
-}
-
-static int check_any(struct check *c, const char *path, const char *target, const struct found *f)
-{
-	struct route route;
-	int r = route_existing(c->v, path, f, ROUTE_REMOVE, &route);
-
-	return r < 0 || !S_ISDIR(f->obj.st.st_mode) ? r : check_children(c, path, target, f);
-}
-
-int move_check(const struct move *m)
-{
-	struct check c = { .v = m->v };
-
-	return check_any(&c, m->from, "", m->from_f);
-}
-
-/* Has others' new name, which its layer would hide at the new place, been copied as well? */
-static int check_copied(const struct move *m, const struct copied_list *list)
-{
-	cleanup_strbuf struct strbuf to = STRBUF_INIT;
-	size_t len = strlen(m->from);
-
-	for (size_t i = 0; m->dest && i < list->n; i++) {
-		const struct copied *c = &list->v[i];
-
-		if (!c->path[len])
-			continue; /* the directory itself */
-		strbuf_truncate(&to, 0);
-		strbuf_addf(&to, "%s%s", m->to, c->path + len);
-		if (strbuf_failed(&to) < 0)
-			return -ENOMEM;
-		if (!is_shown(m->v, m->dest, to.buf, c->obj.st.st_mode))
-			return -EXDEV;
-	}
-	return 0;
-}
-
 static int open_dir_of(const struct stack *st, const char *dir, struct dirset *ret)
 {
 	struct found f;
@@ -314,7 +222,7 @@ static int copy_and_remove(const struct move *m, const struct dirset *in)
 	if (!r)
 		r = make_copy(m, &i, &list);
 	if (!r)
-		r = check_copied(m, &list);
+		r = move_check_copied(m, &list);
 	if (!r)
 		r = object_stat(i.dir_fd, i.name, &copy);
 	if (!r)
@@ -343,12 +251,11 @@ static int do_copy(const struct move *m)
 /* A directory goes to scratch as a whole if the layer that it is for would hide something of it. */
 int move_by_copy(const struct move *m)
 {
-	struct check c = { .v = m->v, .dest = m->dest, .is_shown = true };
 	struct move now = *m;
-	int r = check_any(&c, m->from, m->to, m->from_f);
+	int r = move_check_shown(m);
 
 	if (!r)
-		r = c.is_shown ? do_copy(m) : -EXDEV;
+		r = do_copy(m);
 	if (r != -EXDEV)
 		return r;
 	now.dest = 0;

@@ -129,6 +129,11 @@ bool rule_covers(const struct rule *r, const char *rel, bool is_dir,
 	return !r->hijack || !is_dir || rule_is_hijacked(rel, is_hijacked, arg);
 }
 
+bool rule_names_below(const struct rule *r, const char *rel)
+{
+	return r->hijack || glob_names_below(&r->only, rel) || glob_names_below(&r->except, rel);
+}
+
 static bool same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));

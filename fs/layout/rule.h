@@ -87,6 +87,9 @@ bool rule_covers(const struct rule *r, const char *rel, bool is_dir,
  */
 bool rule_is_hijacked(const char *rel, rule_is_hijacked_fn is_hijacked, void *arg);
 
+/** rule_names_below - may it depend on directory @rel's place what is shown of what is in it? */
+bool rule_names_below(const struct rule *r, const char *rel);
+
 /** rule_is_mark - is @name one of the files that specfs itself keeps in spec directories? */
 bool rule_is_mark(const char *name);
 

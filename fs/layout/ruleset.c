@@ -261,6 +261,12 @@ bool ruleset_hides(const struct ruleset *rs, const char *path, bool is_dir, bool
 	       (is_link && glob_match_list(&rs->profile->hide_links, path, false) == GLOB_MATCH);
 }
 
+bool ruleset_names_below(const struct ruleset *rs, const char *path)
+{
+	return glob_names_below(&rs->profile->hide, path) ||
+	       glob_names_below(&rs->profile->hide_links, path);
+}
+
 const struct rule *ruleset_map_of(const struct ruleset *rs, const char *path, bool is_dir,
 				  rule_is_hijacked_fn is_hijacked, void *arg)
 {

@@ -42,6 +42,9 @@ DEFINE_CLEANUP(ruleset, struct ruleset, ruleset_free)
  */
 bool ruleset_hides(const struct ruleset *rs, const char *path, bool is_dir, bool is_link);
 
+/** ruleset_names_below - does [hide] name directory @path, or what may lie below it? */
+bool ruleset_names_below(const struct ruleset *rs, const char *path);
+
 /**
  * ruleset_map_of - the highest shadow map whose place covers @path, or NULL
  *

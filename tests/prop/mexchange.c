@@ -29,13 +29,19 @@ static bool may_leave(const struct model *m, const struct end *e)
 	       (model_route(m, e->path, &e->s, TO_REMOVE, &r) == 0 && r.in_place);
 }
 
+static bool keeps_names(const struct model *m, const struct end *e, const struct end *other)
+{
+	return !mnode_is_dir(e->s.node) ||
+	       mmove_is_alike(m, e->edit.layer, e->path, other->path);
+}
+
 /* Could one rename do it, once both are where edits of them go? */
 static bool is_simple(const struct model *m, const struct end *a, const struct end *b)
 {
 	if (!is_whole(a) || !is_whole(b))
 		return false;
 	if (a->edit.layer == b->edit.layer)
-		return true;
+		return keeps_names(m, a, b) && keeps_names(m, b, a);
 	return a->s.node->data->kind == KIND_FILE && b->s.node->data->kind == KIND_FILE &&
 	       may_leave(m, a) && may_leave(m, b);
 }

@@ -24,6 +24,9 @@ int mmove_do(const struct moving *asked);
 /** mmove_check - does a rule deny the removal of anything in @mv->from? 0 or -EROFS */
 int mmove_check(const struct moving *mv);
 
+/** mmove_is_alike - would layer @layer's directory @from show the same names if it were at @to? */
+bool mmove_is_alike(const struct model *m, unsigned layer, const char *from, const char *to);
+
 /** mexchange - RENAME_EXCHANGE of two names that are there, which are not one object */
 int mexchange(struct model *m, const char *a, const char *b);
 

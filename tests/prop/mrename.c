@@ -233,6 +233,31 @@ static int move_by_copy(const struct moving *mv)
 	return 0;
 }
 
+static bool is_shown(const struct model *m, unsigned layer, const char *path, bool is_dir)
+{
+	return model_shown(m, layer, path, is_dir) && !model_is_hidden(m, layer, path, is_dir);
+}
+
+bool mmove_is_alike(const struct model *m, unsigned layer, const char *from, const char *to)
+{
+	const struct mnode *dir = model_in_layer(m, layer, from);
+
+	for (const struct mnode *c = layer ? dir->child : NULL; c; c = c->next) {
+		bool is_dir = mnode_is_dir(c);
+		char a[PATH_SIZE + NAME_SIZE];
+		char b[PATH_SIZE + NAME_SIZE];
+		bool shown;
+
+		(void)snprintf(a, sizeof(a), "%s/%s", from, c->name);
+		(void)snprintf(b, sizeof(b), "%s/%s", to, c->name);
+		shown = is_shown(m, layer, a, is_dir);
+		if (shown != is_shown(m, layer, b, is_dir) ||
+		    (shown && is_dir && !mmove_is_alike(m, layer, a, b)))
+			return false;
+	}
+	return true;
+}
+
 static bool is_movable(const struct moving *mv)
 {
 	unsigned own = 1u << mv->remove.layer;
@@ -240,7 +265,8 @@ static bool is_movable(const struct moving *mv)
 	if (!mv->remove.in_place)
 		return false;
 	if (mv->remove.layer == mv->dest)
-		return !mv->is_dir || !(mv->s.parts & ~(own | 1));
+		return !mv->is_dir || (!(mv->s.parts & ~(own | 1)) &&
+				       mmove_is_alike(mv->m, mv->dest, mv->from, mv->to));
 	return mv->s.node->data->kind == KIND_FILE;
 }
 

@@ -144,6 +144,36 @@ static void what_may_match_below(void **state)
 	}
 }
 
+static void what_names_paths_below(void **state)
+{
+	static const struct {
+		const char *patterns;
+		const char *dir;
+		bool names;
+	} cases[] = {
+		{ "*.td __pycache__/", "any/where", false },
+		{ "/a/b", "a", true },
+		{ "/a/b", "a/b", true },
+		{ "/a/b", "a/b/c", false },
+		{ "/a/b", "c", false },
+		{ "a/*/c", "a/x", true },
+		{ "a/**", "a/x/y", true },
+		{ "**/a/b", "x", true },
+		{ "*.td !/a/b", "a", true },
+		{ "/a/", "a/b", false },
+		{ "", "a", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct strv list = STRV_INIT;
+
+		assert_int_equal(strv_add_words(&list, cases[i].patterns, " "), 0);
+		check_int(cases[i].patterns, glob_names_below(&list, cases[i].dir),
+			  cases[i].names);
+		strv_clear(&list);
+	}
+}
+
 static void malformed_patterns(void **state)
 {
 	static const char *const bad[] = { "",    "/",   "!",    "!/", "a//b", "//a",
@@ -170,6 +200,7 @@ int main(void)
 		cmocka_unit_test(the_last_match_decides),
 		cmocka_unit_test(a_covered_directory_covers_what_is_below),
 		cmocka_unit_test(what_may_match_below),
+		cmocka_unit_test(what_names_paths_below),
 		cmocka_unit_test(malformed_patterns),
 	};
 

@@ -111,6 +111,8 @@ static void dropped_line_leaves_the_others(void **state)
 	assert_int_equal(hide_drop(f->hide, "a*b", false), 0);
 	assert_false(hide_covers(f->hide, "a*b", false));
 	assert_true(hide_covers(f->hide, "keep", false));
+	assert_true(hide_names_below(f->hide, "keep"));
+	assert_false(hide_names_below(f->hide, "other"));
 	assert_int_equal(hide_drop(f->hide, "other", false), 0);
 	assert_true(hide_covers(f->hide, "keep", false));
 	/* an empty list is no file */
