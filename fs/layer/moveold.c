@@ -8,7 +8,9 @@
 
 #include "base/path.h"
 #include "layer/copyup.h"
+#include "layer/interim.h"
 #include "layer/listing.h"
+#include "layer/made.h"
 #include "layer/remove.h"
 #include "layer/whiteout.h"
 
@@ -18,22 +20,36 @@ static bool is_as_copied(const struct object *now, const struct copied *c)
 	return object_same(now, &c->obj) && copied_same_data(c, now);
 }
 
-/* Remove from its own layer what was copied, unless it has changed since. */
-static void purge(const struct move *m, const struct copied_list *list, unsigned layer)
+/*
+ * Remove from its layer what was copied: -ESTALE if that is not what is there. A file is looked at
+ * under a name of its own, where nobody puts another one in the moment before it goes.
+ */
+static int remove_copied(const struct move *m, const struct dirset *in, const struct copied *c)
 {
-	for (size_t k = 0; k < list->n; k++) {
-		const struct copied *c = &list->v[k];
-		cleanup_parent_dir struct parent_dir dir = { .fd = -1 };
-		struct object now;
+	cleanup_parent_dir struct parent_dir dir = { .fd = -1 };
+	cleanup_interim struct interim i = INTERIM_INIT;
+	struct object now;
+	int r = copyup_find_parent(m->v, in, c->path, c->layer, &dir);
 
-		if (c->layer != layer || !c->removable)
-			continue;
-		/* what can't go stays where it is, and is hidden below */
-		if (!copyup_find_parent(m->v, NULL, c->path, layer, &dir) &&
-		    !object_stat(dir.fd, dir.name, &now) && is_as_copied(&now, c))
-			(void)unlinkat(dir.fd, dir.name,
-				       S_ISDIR(now.st.st_mode) ? AT_REMOVEDIR : 0);
-	}
+	if (!r)
+		r = object_stat(dir.fd, dir.name, &now);
+	if (r < 0)
+		return r == -ENOENT ? -ESTALE : r;
+	if (!is_as_copied(&now, c))
+		return -ESTALE;
+	if (S_ISDIR(now.st.st_mode))
+		return unlinkat(dir.fd, dir.name, AT_REMOVEDIR) < 0 ? -errno : 0;
+	r = interim_begin(m->v, c->layer, c->path, dir.fd, &i);
+	if (!r)
+		r = interim_take(&i, dir.fd, dir.name);
+	if (r < 0)
+		return r;
+	if (!object_stat(i.dir_fd, i.name, &now) && is_as_copied(&now, c))
+		return 0; /* it goes with the interim name */
+	/* others': where they have put yet another one there, it keeps the interim name */
+	(void)interim_publish_new(&i, dir.fd, dir.name);
+	i.live = false;
+	return -ESTALE;
 }
 
 /* Hide what would show at the old name, and remove there what was copied. */
@@ -45,8 +61,10 @@ static int begin_removal(const struct move *m, const struct copied_list *list, b
 	if (!m->remove.in_place)
 		return remove_hide(m->v, m->from, true, layer);
 	r = remove_hide_below(m->v, m->from_in, m->from, true, layer, ret_whiteout);
-	if (!r)
-		purge(m, list, layer);
+	for (size_t i = 0; !r && i < list->n; i++)
+		if (list->v[i].layer == layer && list->v[i].removable)
+			/* what can't go stays where it is, and is hidden afterwards */
+			(void)remove_copied(m, NULL, &list->v[i]);
 	return r;
 }
 
@@ -72,9 +90,13 @@ static int hide_copied(const struct move *m, const struct copied *c)
 	struct view *v = m->v;
 	struct found f;
 	int r = stack_lookup(&v->stack, c->path, &f);
+	bool gone = r == -ENOENT || r == -ENOTDIR;
 
+	/* nothing is left in scratch's directory: what it has covered does not come to light */
+	if (!c->layer && S_ISDIR(c->obj.st.st_mode) && (gone || (!r && !S_ISDIR(f.obj.st.st_mode))))
+		return whiteout_replace_dir(v, c->path);
 	if (r < 0)
-		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+		return gone ? 0 : r;
 	if (!is_as_copied(&f.obj, c))
 		return 0;
 	if (S_ISDIR(f.obj.st.st_mode)) {
@@ -140,14 +162,31 @@ static int check_old_file(const struct move *m, const struct dirset *in, const s
 	return object_same(&now.obj, &c->obj) || object_same(&now.obj, copy) ? 0 : -ESTALE;
 }
 
+static int remove_old_file(const struct move *m, const struct dirset *in, const struct copied *c,
+			   const struct object *copy)
+{
+	struct view *v = m->v;
+	bool whiteout = false;
+	int r = m->remove.in_place ? check_old_file(m, in, c, copy) : 0;
+
+	if (r < 0)
+		return r;
+	if (!m->remove.in_place || !m->remove.layer || m->from_f->via_link)
+		return remove_file(v, in, m->from, m->from_f, &m->remove);
+	r = remove_hide_below(v, in, m->from, false, c->layer, &whiteout);
+	if (r < 0)
+		return r;
+	r = remove_copied(m, in, c);
+	if (!r)
+		made_gone(&v->stack, m->from, &m->from_f->obj);
+	else if (whiteout)
+		(void)whiteout_drop(v, m->from); /* it is still there: show it; @r tells */
+	return r;
+}
+
 int move_remove_old(const struct move *m, const struct dirset *in, const struct copied_list *list,
 		    const struct object *copy, bool *ret_begun)
 {
-	int r = 0;
-
-	if (m->is_dir)
-		return remove_old_dir(m, list, ret_begun);
-	if (m->remove.in_place)
-		r = check_old_file(m, in, &list->v[0], copy);
-	return r < 0 ? r : remove_file(m->v, in, m->from, m->from_f, &m->remove);
+	return m->is_dir ? remove_old_dir(m, list, ret_begun)
+			 : remove_old_file(m, in, &list->v[0], copy);
 }

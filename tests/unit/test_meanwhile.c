@@ -63,6 +63,11 @@ static int move_hiding(struct viewfix *f)
 	return vf_rename(f, "src/h", "lib/t", 0);
 }
 
+static int move_link(struct viewfix *f)
+{
+	return vf_rename(f, "src/l", "lib/u", 0);
+}
+
 /* A new object of @type, and whether it is one. */
 static int make(struct viewfix *f, mode_t type)
 {
@@ -131,6 +136,8 @@ static const struct scenario scenarios[] = {
 	{ "move of what hides", move_hiding, "src/h/new", "new", false, true, "lib/t/new" },
 	{ "move of what would not be shown", move_dir, "src/r/no", "new", false, false,
 	  "lib/t/no" },
+	{ "move of a file in it", move_dir, "src/r/x", "new", true, false, "lib/t/x" },
+	{ "move of a link", move_link, "src/l", "new", true, false, "lib/u" },
 	{ "move of another directory", move_dir, "src/r/in/d", NULL, false, false, "lib/t/in/d" },
 	{ "mkdir", make_dir, "src/n", "new", true, false },
 	{ "symlink", make_symlink, "src/n", "new", true, false },
@@ -257,9 +264,9 @@ static void fresh(void **state, struct viewfix **ret)
 		  "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
 		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\nexcept = no\n"
 		  "[hide]\nnames = hidden.txt\n[write]\n*.o = scratch\n@any = owner\n",
-		  "trunk/spec/b/lib/", "trunk/src/f=f", "trunk/src/d/", "trunk/src/e/",
-		  "trunk/src/r/x=x", "trunk/src/r/in/y=y", "trunk/src/h/hidden.txt=h",
-		  "trunk/src/h/gone.o=o", NULL);
+		  "trunk/spec/b/lib/", "trunk/src/f=f", "trunk/src/l->f",
+		  "trunk/src/d/", "trunk/src/e/", "trunk/src/r/x=x", "trunk/src/r/in/y=y",
+		  "trunk/src/h/hidden.txt=h", "trunk/src/h/gone.o=o", NULL);
 	vf_open(*ret, "b");
 	assert_int_equal(vf_rm(*ret, "src/h/gone.o"), 0);
 }
