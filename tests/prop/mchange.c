@@ -296,6 +296,9 @@ static int add_link(struct model *m, const struct op *o)
 		r = model_prepare(m, o->path, &s, &d);
 	if (r < 0)
 		return r;
+	/* below a graft the copy may have made a directory of that name, to be in */
+	if (to && model_in_layer(m, to, o->to))
+		return -EEXIST;
 	if (!edit.layer && to)
 		d->ino = 0; /* scratch's mark goes */
 	make(m, o->to, to, d);
