@@ -43,7 +43,8 @@ int interim_publish_new(struct interim *i, int parent_fd, const char *name);
 /**
  * interim_publish_over - give it its final name, whatever is there
  *
- * At no moment is there nothing. What was there, of any type, is under @i->name afterwards or gone.
+ * At no moment is there nothing, unless a directory is replaced on a file system that exchanges no
+ * names. What was there, of any type, is under @i->name afterwards or gone.
  */
 int interim_publish_over(struct interim *i, int parent_fd, const char *name);
 

@@ -2,7 +2,8 @@
 /*
  * The two ways to do a rename whose route is known: in place, by the layers' own rename, and by
  * copying. Both leave the old name, the new one or both after a crash, never neither; what a
- * whiteout hides at the new name does not come back.
+ * whiteout hides at the new name does not come back. A crash within scratch may leave a mark at
+ * either name: it hides nothing that was there, but what others make there later.
  */
 #ifndef SPECFS_LAYER_MOVE_H
 #define SPECFS_LAYER_MOVE_H

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The second half of a rename by copying: what was copied goes from the old name. What others have
- * put there or written to since is not what was copied, and is not removed.
+ * put there or written to since is not what was copied, and is not removed. What they write through
+ * a descriptor of a file after the last look at it goes with the file, though.
+ *
+ * An old name that is only hidden is hidden with what others have put there since the copy, as what
+ * they put there later is. Nothing of theirs is touched then.
  */
 #ifndef SPECFS_LAYER_MOVEOLD_H
 #define SPECFS_LAYER_MOVEOLD_H
