@@ -241,11 +241,16 @@ static void drop_kept_ino(const struct ends *e)
  */
 static int link_below_whiteout(const struct move *m, const struct ends *e)
 {
+	struct object now;
 	int r;
 
 	if (linkat(e->from.fd, e->from.name, e->to.fd, e->to.name, 0) < 0)
 		return errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP ? -EXDEV : -errno;
 	r = whiteout_drop(m->v, m->to);
+	if (!r)
+		r = object_stat(e->from.fd, e->from.name, &now);
+	if (!r && !object_same(&now, &m->from_f->obj))
+		r = -ESTALE;
 	if (!r && !unlinkat(e->from.fd, e->from.name, 0))
 		return 0;
 	if (!r)
