@@ -110,7 +110,7 @@ int move_check_copied(const struct move *m, const struct copied_list *list)
 	return 0;
 }
 
-/* May @layer show other names of a directory if that is elsewhere? */
+/* Do patterns name the directory, or what may be in it? */
 static bool names_below(const struct stack *st, unsigned layer, const char *path)
 {
 	const struct rule *rule = st->layers[layer].rule;
@@ -118,12 +118,26 @@ static bool names_below(const struct stack *st, unsigned layer, const char *path
 
 	if (st->rules && ruleset_names_below(st->rules, path))
 		return true;
-	if (rule && rule_place(rule, path, &rel) == RULE_INSIDE && rule_names_below(rule, rel))
-		return true;
-	for (unsigned i = 0; i < layer; i++)
-		if (st->hides[i] && rule_place(st->layers[i].rule, path, &rel) == RULE_INSIDE &&
-		    hide_names_below(st->hides[i], rel))
+	return rule && rule_place(rule, path, &rel) == RULE_INSIDE && rule_names_below(rule, rel);
+}
+
+/* May a hide list above @layer hide other names at one place than at the other? */
+static bool lists_differ(const struct stack *st, unsigned layer, const char *from, const char *to)
+{
+	for (unsigned i = 0; i < layer; i++) {
+		const struct rule *rule = st->layers[i].rule;
+		const char *a = NULL;
+		const char *b = NULL;
+
+		if (!st->hides[i] || hide_is_empty(st->hides[i]))
+			continue;
+		(void)rule_place(rule, from, &a); /* set only inside */
+		(void)rule_place(rule, to, &b);
+		if (!a != !b)
 			return true;
+		if (a && (hide_names_below(st->hides[i], a) || hide_names_below(st->hides[i], b)))
+			return true;
+	}
 	return false;
 }
 
@@ -198,6 +212,7 @@ int move_is_alike(const struct view *v, unsigned layer, const char *from, const 
 	const struct stack *st = &v->stack;
 
 	if (!layer || (!names_below(st, layer, from) && !names_below(st, layer, to) &&
+		       !lists_differ(st, layer, from, to) &&
 		       is_covered(st, layer, from) == is_covered(st, layer, to)))
 		return 1;
 	return dir_is_alike(v, layer, from, to);

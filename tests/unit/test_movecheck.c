@@ -94,6 +94,11 @@ static void file_that_no_view_showed_does_not_either(void **state)
 	assert_int_equal(vf_rename(f, "lib/d", "lib/a/d", 0), 0);
 	assert_string_equal(vf_names(f, "lib/a/d"), "a1");
 	assert_string_equal(vf_on_disk(f, "trunk/spec/b/lib/d/b1"), "two");
+	/* a hide list counts below its map only, whatever its lines name */
+	tree_make(f->tmp, "trunk/spec/b/lib/.specfs-hide=z\n", "trunk/src/u/z=z",
+		  "trunk/lib/", NULL);
+	assert_int_equal(vf_rename(f, "src/u", "lib/u", 0), 0);
+	assert_string_equal(vf_text(f, "lib/u/z"), "z");
 }
 
 static void exchanged_directories_keep_their_names(void **state)
