@@ -29,7 +29,7 @@ struct move {
  *
  * Returns 0 or a negative errno; on failure nothing has changed.
  */
-int move_do(const struct move *m);
+int move_do(const struct move *asked);
 
 /**
  * move_in_place - do it by renaming in the layers themselves

@@ -414,7 +414,7 @@ static int settle(struct server *srv, struct node *n, bool drop, const struct si
 	atomic_store(&n->settling, true);
 	r = 0;
 	for (int i = 0; i < MAX_TRIES && !r; i++) {
-		const struct timespec pause = { .tv_nsec = i * AGAIN_NSEC };
+		const struct timespec pause = { .tv_nsec = (long)i * AGAIN_NSEC };
 
 		if (i)
 			(void)nanosleep(&pause, NULL); /* cut short: tries sooner */
