@@ -334,9 +334,9 @@ int inval_new_unwatched(struct server *srv, struct fuse_session *fuse, struct in
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&i->names_more, &attr);
+	pthread_cond_init(&i->reads_more, &attr);
 	pthread_condattr_destroy(&attr);
 	pthread_cond_init(&i->pages_more, NULL);
-	pthread_cond_init(&i->reads_more, NULL);
 	pthread_cond_init(&i->done, NULL);
 	srv->stale_data = stale_data;
 	srv->attr_later = attr_later;

@@ -173,12 +173,8 @@ static void begin_look(struct lowering *w)
 static bool await_look(struct lowering *w, long msec)
 {
 	struct inval *i = w->i;
-	struct timespec until;
+	const struct timespec until = due_after(msec);
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += msec % 1000 * 1000000;
-	until.tv_sec += msec / 1000 + until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
 	while (w->looking && !w->done && !i->stop)
 		if (pthread_cond_timedwait(&i->reads_more, &i->lock, &until) == ETIMEDOUT)
 			return false;
