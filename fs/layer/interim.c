@@ -160,6 +160,12 @@ int interim_publish_over(struct interim *i, int parent_fd, const char *name)
 	return r;
 }
 
+void interim_put_back(struct interim *i, int parent_fd, const char *name)
+{
+	(void)interim_publish_new(i, parent_fd, name);
+	i->live = false;
+}
+
 void interim_end(struct interim *i)
 {
 	int r = 0;

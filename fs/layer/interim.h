@@ -54,6 +54,13 @@ int interim_swap(const struct interim *i, int parent_fd, const char *name);
 /** interim_take - move what is at the final name to the interim one, for its removal */
 int interim_take(struct interim *i, int parent_fd, const char *name);
 
+/**
+ * interim_put_back - what was taken is others' after all: back to its name
+ *
+ * Where they have put yet another one there, it keeps the interim name.
+ */
+void interim_put_back(struct interim *i, int parent_fd, const char *name);
+
 /** interim_end - remove what is left under the interim name, with everything in it */
 void interim_end(struct interim *i);
 

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "layer/base.h"
 #include "layer/copyup.h"
+#include "layer/interim.h"
 #include "layer/made.h"
 #include "layer/mark.h"
 #include "layer/movecheck.h"
@@ -235,37 +236,49 @@ static void drop_kept_ino(const struct ends *e)
 		(void)mark_remove(fd, MARK_INO); /* nobody reads it there */
 }
 
+/* Take the old name of what has a new one away, but not what others have just put there. */
+static int take_old_link(const struct move *m, unsigned from, const struct ends *e)
+{
+	cleanup_interim struct interim i = INTERIM_INIT;
+	struct object now;
+	int r = interim_begin(m->v, from, m->from, e->from.fd, &i);
+
+	if (!r)
+		r = interim_take(&i, e->from.fd, e->from.name);
+	if (r < 0)
+		return r;
+	if (!object_stat(i.dir_fd, i.name, &now) && object_same(&now, &m->from_f->obj))
+		return 0; /* it goes with the interim name */
+	interim_put_back(&i, e->from.fd, e->from.name);
+	return -ESTALE;
+}
+
 /*
  * A file comes to a name that a whiteout hides, perhaps in lower layers, too: it has both names
  * until the whiteout is gone, so that at no moment the old one of a lower layer is seen.
  */
-static int link_below_whiteout(const struct move *m, const struct ends *e)
+static int link_below_whiteout(const struct move *m, unsigned from, const struct ends *e)
 {
-	struct object now;
 	int r;
 
 	if (linkat(e->from.fd, e->from.name, e->to.fd, e->to.name, 0) < 0)
 		return errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP ? -EXDEV : -errno;
 	r = whiteout_drop(m->v, m->to);
 	if (!r)
-		r = object_stat(e->from.fd, e->from.name, &now);
-	if (!r && !object_same(&now, &m->from_f->obj))
-		r = -ESTALE;
-	if (!r && !unlinkat(e->from.fd, e->from.name, 0))
-		return 0;
+		r = take_old_link(m, from, e);
 	if (!r)
-		r = -errno;
+		return 0;
 	if (!whiteout_put(m->v, m->to))
 		(void)unlinkat(e->to.fd, e->to.name, 0); /* @r tells what failed */
 	return r;
 }
 
-static int rename_ends_in_layers(const struct move *m, const struct ends *e)
+static int rename_ends_in_layers(const struct move *m, unsigned from, const struct ends *e)
 {
 	int r;
 
 	if (!m->is_dir && whiteout_at(m->v, m->to))
-		return link_below_whiteout(m, e);
+		return link_below_whiteout(m, from, e);
 	r = whiteout_clear(m->v, m->to);
 	if (r < 0)
 		return r;
@@ -281,7 +294,7 @@ static int rename_in_layers(const struct move *m, unsigned from)
 	if (!r)
 		r = record_base(m);
 	if (!r)
-		r = rename_ends_in_layers(m, &e);
+		r = rename_ends_in_layers(m, from, &e);
 	if (!r && !from && !m->is_dir)
 		drop_kept_ino(&e);
 	return r == -EEXIST ? -ESTALE : r; /* the layer got one of its own meanwhile */

@@ -46,9 +46,7 @@ static int remove_copied(const struct move *m, const struct dirset *in, const st
 		return r;
 	if (!object_stat(i.dir_fd, i.name, &now) && is_as_copied(&now, c))
 		return 0; /* it goes with the interim name */
-	/* others': where they have put yet another one there, it keeps the interim name */
-	(void)interim_publish_new(&i, dir.fd, dir.name);
-	i.live = false;
+	interim_put_back(&i, dir.fd, dir.name);
 	return -ESTALE;
 }
 

@@ -68,6 +68,12 @@ static int move_link(struct viewfix *f)
 	return vf_rename(f, "src/l", "lib/u", 0);
 }
 
+/* To a name that trunk has and a whiteout hides. */
+static int move_over_whiteout(struct viewfix *f)
+{
+	return vf_rename(f, "src/f", "lib/w", 0);
+}
+
 /* A new object of @type, and whether it is one. */
 static int make(struct viewfix *f, mode_t type)
 {
@@ -138,6 +144,7 @@ static const struct scenario scenarios[] = {
 	  "lib/t/no" },
 	{ "move of a file in it", move_dir, "src/r/x", "new", true, false, "lib/t/x" },
 	{ "move of a link", move_link, "src/l", "new", true, false, "lib/u" },
+	{ "move to a deleted name", move_over_whiteout, "src/f", "new", true, false, "lib/w" },
 	{ "move of another directory", move_dir, "src/r/in/d", NULL, false, false, "lib/t/in/d" },
 	{ "mkdir", make_dir, "src/n", "new", true, false },
 	{ "symlink", make_symlink, "src/n", "new", true, false },
@@ -264,10 +271,14 @@ static void fresh(void **state, struct viewfix **ret)
 		  "trunk/.specfs.ini=[profile]\nname = t\nbackends = spec/*/\n"
 		  "[map lib]\nat = lib\nfrom = spec/${backend}/lib\nexcept = no\n"
 		  "[hide]\nnames = hidden.txt\n[write]\n*.o = scratch\n@any = owner\n",
-		  "trunk/spec/b/lib/", "trunk/src/f=f", "trunk/src/l->f",
+		  "trunk/spec/b/lib/", "trunk/lib/w=w", "trunk/src/f=f", "trunk/src/l->f",
 		  "trunk/src/d/", "trunk/src/e/", "trunk/src/r/x=x", "trunk/src/r/in/y=y",
 		  "trunk/src/h/hidden.txt=h", "trunk/src/h/gone.o=o", NULL);
+	(*ret)->o.scratch_all = true;
 	vf_open(*ret, "b");
+	assert_int_equal(vf_rm(*ret, "lib/w"), 0);
+	(*ret)->o.scratch_all = false;
+	vf_remount(*ret);
 	assert_int_equal(vf_rm(*ret, "src/h/gone.o"), 0);
 }
 
