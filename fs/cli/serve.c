@@ -18,6 +18,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "cli/handover.h"
 #include "cli/process.h"
 #include "cli/record.h"
@@ -361,6 +362,7 @@ static int mount_and_answer(struct start *st, struct view *v, int facts_fd, int 
 
 	if (st->p->over_root && handover_take(ready_fd, &o.mounted_fd, &o.device) < 0)
 		return EXIT_FAULT; /* the one who should have mounted has said why not */
+	memory_limit();
 	r = session_new(v, &o, &d, &s);
 	if (r < 0)
 		return fault_diag(&d, r);

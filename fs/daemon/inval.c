@@ -18,7 +18,10 @@
 #include "layer/workdir.h"
 #include "ops/size.h"
 
-enum { SAY_AGAIN_SEC = 60 };
+enum {
+	SAY_AGAIN_SEC = 60,
+	MANY_JOBS = 4096, /* half a megabyte */
+};
 
 void inval_entry(struct inval *i, uint64_t dir, const char *name)
 {
@@ -111,6 +114,7 @@ static struct page_job *push_pages(struct inval *i, uint64_t id, bool drop)
 	*i->pages_last = j;
 	i->pages_last = &j->next;
 	i->pages_queued++;
+	peak_note(&i->pages_peak, HASH_COUNT(i->pages_by_id));
 	pthread_cond_signal(&i->pages_more);
 	return j;
 }
@@ -160,6 +164,7 @@ static void on_event(void *arg, const struct watch_event *e)
 	pthread_mutex_lock(&i->lock);
 	if ((e->what & WATCH_LOST) || !pending_push(&i->events_waiting, e))
 		i->lost = true;
+	peak_note(&i->events_peak, pending_count(&i->events_waiting));
 	pthread_cond_signal(&i->names_more);
 	pthread_mutex_unlock(&i->lock);
 }
@@ -222,6 +227,17 @@ static void note_end(struct inval *i)
 	pthread_cond_broadcast(&i->done);
 }
 
+/* Nothing waits any more. Returns whether the lock, which is held, was let go of meanwhile. */
+static bool all_done(struct inval *i, struct peak *p)
+{
+	if (!peak_fell(p, 0, MANY_JOBS))
+		return false;
+	pthread_mutex_unlock(&i->lock);
+	memory_give_back();
+	pthread_mutex_lock(&i->lock);
+	return true;
+}
+
 static void *names_run(void *arg)
 {
 	struct inval *i = arg;
@@ -242,7 +258,8 @@ static void *names_run(void *arg)
 			continue;
 		}
 		if (!p && !lost) {
-			due_wait(i);
+			if (!all_done(i, &i->events_peak))
+				due_wait(i);
 			continue;
 		}
 		i->lost = false;
@@ -286,7 +303,8 @@ static void *pages_run(void *arg)
 		struct page_job *j = i->pages_first;
 
 		if (!j) {
-			pthread_cond_wait(&i->pages_more, &i->lock);
+			if (!all_done(i, &i->pages_peak))
+				pthread_cond_wait(&i->pages_more, &i->lock);
 			continue;
 		}
 		i->pages_first = j->next;

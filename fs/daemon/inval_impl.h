@@ -8,6 +8,7 @@
 #include <time.h>
 #include <uthash.h>
 
+#include "base/memory.h"
 #include "daemon/inval.h"
 #include "daemon/pending.h"
 
@@ -42,9 +43,11 @@ struct inval {
 	pthread_cond_t pages_more;
 	pthread_cond_t done;
 	struct pending_queue events_waiting;
+	struct peak events_peak;
 	struct page_job *pages_first;
 	struct page_job **pages_last;
 	struct page_job *pages_by_id;
+	struct peak pages_peak;
 	pthread_cond_t reads_more;
 	struct read_job *reads;         /* that wait, see look.c */
 	struct lowering *lowerings;     /* that are under way, see there */

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <malloc.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -277,8 +276,7 @@ struct node *table_add_node(struct table *t, const struct found *f)
 	n->type = f->st.st_mode & S_IFMT;
 	n->nameless = true;
 	hashset_add(&t->ids, &n->by_id);
-	if (t->ids.n > t->most)
-		t->most = t->ids.n;
+	peak_note(&t->peak, t->ids.n);
 	table_set_found(t, n, f);
 	return n;
 }
@@ -465,12 +463,10 @@ void table_trim(struct table *t)
 	bool many;
 
 	pthread_mutex_lock(&t->lock);
-	many = t->most >= TRIM_NODES && t->ids.n < t->most / 2;
-	if (many)
-		t->most = t->ids.n;
+	many = peak_fell(&t->peak, t->ids.n, TRIM_NODES);
 	pthread_mutex_unlock(&t->lock);
 	if (many)
-		(void)malloc_trim(0); /* whether there was anything to give back */
+		memory_give_back();
 }
 
 void node_found(struct node *n, struct found *ret)

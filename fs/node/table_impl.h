@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "base/memory.h"
 #include "node/table.h"
 
 struct table {
@@ -17,7 +18,7 @@ struct table {
 	struct hashset objects; /* nodes of all but directories, by seen.key */
 	struct hashset names;	/* by parent's id and text */
 	uint64_t next_id;
-	size_t most;		/* nodes there have been since memory was given back */
+	struct peak peak;	/* of nodes */
 	struct slots *slots;	 /* constant */
 	struct snapshots *snaps; /* constant */
 	void (*gone)(void *arg, struct node *n);
