@@ -92,12 +92,14 @@ struct node {
 	_Atomic bool resized;	/* files: others have changed its size before */
 	_Atomic bool lowered;	/* files: looks have begun for READs that wait for the size */
 	_Atomic bool overtaken; /* files: a reply to SETATTR or LINK may come after a look */
+	atomic_uint firm_unsent; /* such replies that are made up or sent just now, see firm.h */
 	union {
 		_Atomic uint64_t watched;  /* directories: layers whose part is watched */
 		_Atomic uint64_t read_end; /* files: the most that was read, see size.h, and 1 */
 	};
 	_Atomic uint64_t stamp;	   /* files nobody tells of: of times and size last told; 0: none */
 	_Atomic uint64_t told_end; /* files: the size that the kernel knows, and 1; 0: none yet */
+	_Atomic int64_t firm_sent_nsec; /* when the last was sent, monotonic; 0: never */
 	struct handle *handles;	   /* slots.lock: its descriptors, at most one of a kind */
 	struct snapshot *snapshot; /* snapshots.lock */
 };

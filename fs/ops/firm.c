@@ -1,135 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* Firm replies: see firm.h. The last ones are known, which is all that can be under way. */
+/* Firm replies: see firm.h. One counts as sent only after the time of that is known. */
 #include "ops/firm.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum {
-	KEPT = 4096,		/* as many as can begin in some tenths of a second */
-	TAKEN_NSEC = 20000000,	/* who has asked wakes up, in turn with others at work */
-	RECENT_NSEC = 1000000000, /* even if it is made to wait while others run */
+	NSEC_PER_SEC = 1000000000,
+	TAKEN_NSEC = 20000000,	    /* who has asked wakes up, in turn with others at work */
+	RECENT_NSEC = NSEC_PER_SEC, /* even if it is made to wait while others run */
 	PAUSE_NSEC = 200000,
 	PAUSES_MAX = 200,
 };
-
-struct reply {
-	uint64_t id;
-	uint64_t number;	/* of all, from 1 on */
-	int64_t sent_nsec;	/* 0: not yet */
-};
-
-struct firm {
-	pthread_mutex_t lock;	/* guards what follows */
-	uint64_t last;		/* number */
-	struct reply v[KEPT];	/* by number */
-};
-
-int firm_new(struct firm **ret)
-{
-	struct firm *f = calloc(1, sizeof(*f));
-
-	if (!f)
-		return -ENOMEM;
-	pthread_mutex_init(&f->lock, NULL);
-	*ret = f;
-	return 0;
-}
-
-void firm_free(struct firm *f)
-{
-	if (!f)
-		return;
-	pthread_mutex_destroy(&f->lock);
-	free(f);
-}
 
 static int64_t now_nsec(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	clock_gettime(CLOCK_MONOTONIC, &t); /* can't fail */
+	return (int64_t)t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
 }
 
-uint64_t firm_begin(struct firm *f, uint64_t id)
+void firm_begin(struct node *n)
 {
-	uint64_t number;
-
-	if (!f)
-		return 0;
-	pthread_mutex_lock(&f->lock);
-	number = ++f->last;
-	f->v[number % KEPT] = (struct reply){ .id = id, .number = number };
-	pthread_mutex_unlock(&f->lock);
-	return number;
+	atomic_fetch_add(&n->firm_unsent, 1);
 }
 
-void firm_end(struct firm *f, uint64_t reply)
+void firm_end(struct node *n)
 {
-	struct reply *r = f ? &f->v[reply % KEPT] : NULL;
+	int64_t now = now_nsec();
+	int64_t sent = atomic_load(&n->firm_sent_nsec);
 
-	if (!r)
-		return;
-	pthread_mutex_lock(&f->lock);
-	if (r->number == reply)
-		r->sent_nsec = now_nsec();
-	pthread_mutex_unlock(&f->lock);
+	while (sent < now && !atomic_compare_exchange_weak(&n->firm_sent_nsec, &sent, now))
+		;
+	atomic_fetch_sub(&n->firm_unsent, 1);
 }
 
-/* Is one of the first @last? The lock is held. @nsec: after it was sent */
-static bool is_any_of(const struct firm *f, uint64_t id, uint64_t last, int64_t nsec)
+/* @nsec: after it was sent */
+static bool is_any(const struct node *n, int64_t nsec)
 {
-	int64_t taken = now_nsec() - nsec;
-
-	for (size_t i = 0; i < KEPT; i++) {
-		const struct reply *r = &f->v[i];
-
-		if (r->number && r->id == id && r->number <= last &&
-		    (!r->sent_nsec || r->sent_nsec > taken))
-			return true;
-	}
-	return false;
+	return atomic_load(&n->firm_unsent) ||
+	       atomic_load(&n->firm_sent_nsec) > now_nsec() - nsec;
 }
 
-static bool is_any(struct firm *f, uint64_t id, int64_t nsec)
+bool firm_is_under_way(const struct node *n)
 {
-	bool is;
-
-	if (!f)
-		return false;
-	pthread_mutex_lock(&f->lock);
-	is = is_any_of(f, id, f->last, nsec);
-	pthread_mutex_unlock(&f->lock);
-	return is;
+	return is_any(n, TAKEN_NSEC);
 }
 
-bool firm_is_under_way(struct firm *f, uint64_t id)
+bool firm_is_recent(const struct node *n)
 {
-	return is_any(f, id, TAKEN_NSEC);
+	return is_any(n, RECENT_NSEC);
 }
 
-bool firm_is_recent(struct firm *f, uint64_t id)
-{
-	return is_any(f, id, RECENT_NSEC);
-}
-
-void firm_wait(struct firm *f, uint64_t id)
+void firm_wait(const struct node *n)
 {
 	static const struct timespec pause = { .tv_nsec = PAUSE_NSEC };
-	uint64_t last = 0;
+	struct timespec until;
+	int64_t taken;
 
-	for (int i = 0; f && i < PAUSES_MAX; i++) {
-		bool wait;
-
-		pthread_mutex_lock(&f->lock);
-		last = last ? last : f->last;
-		wait = is_any_of(f, id, last, TAKEN_NSEC);
-		pthread_mutex_unlock(&f->lock);
-		if (!wait)
-			return;
+	for (int i = 0; i < PAUSES_MAX && atomic_load(&n->firm_unsent); i++)
 		(void)nanosleep(&pause, NULL); /* cut short: looks sooner */
-	}
+	taken = atomic_load(&n->firm_sent_nsec) + TAKEN_NSEC;
+	until.tv_sec = taken / NSEC_PER_SEC;
+	until.tv_nsec = taken % NSEC_PER_SEC;
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+		;
 }

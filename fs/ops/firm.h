@@ -6,41 +6,34 @@
  * directory.)
  *
  * Who brings another size waits for those that may tell the old one. When one has been taken is
- * not to be seen: some time after it was sent.
+ * not to be seen: some time after it was sent. A node knows how many are not sent yet, and when
+ * the last one was; nothing here takes a lock.
  */
 #ifndef SPECFS_OPS_FIRM_H
 #define SPECFS_OPS_FIRM_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-struct firm;
+#include "node/node.h"
 
-/** firm_new - with no such reply under way */
-int firm_new(struct firm **ret);
-void firm_free(struct firm *f);
-
-/**
- * firm_begin - a firm reply about node @id is about to be made up, and sent soon
- *
- * Returns what firm_end() wants. With @f NULL all of these do nothing.
- */
-uint64_t firm_begin(struct firm *f, uint64_t id);
+/** firm_begin - a firm reply about the node is about to be made up, and sent soon */
+void firm_begin(struct node *n);
 
 /** firm_end - it has been sent, or will not be */
-void firm_end(struct firm *f, uint64_t reply);
+void firm_end(struct node *n);
 
-/** firm_is_under_way - is there one about node @id that may not have been taken yet? */
-bool firm_is_under_way(struct firm *f, uint64_t id);
+/** firm_is_under_way - is there one that may not have been taken yet? */
+bool firm_is_under_way(const struct node *n);
 
 /** firm_is_recent - the same, even if who is to take it gets no time to run for a second */
-bool firm_is_recent(struct firm *f, uint64_t id);
+bool firm_is_recent(const struct node *n);
 
 /**
- * firm_wait - return when the firm replies about node @id that have begun by now have been taken
+ * firm_wait - return when the firm replies that have begun by now have been taken
  *
- * Not with a lock held: that may be after 20 ms, or after 40 ms if one is not sent.
+ * Not with a lock held: that may be after 20 ms, or 40 ms later if one is not sent. What begins
+ * later makes it no longer.
  */
-void firm_wait(struct firm *f, uint64_t id);
+void firm_wait(const struct node *n);
 
 #endif

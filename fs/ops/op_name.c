@@ -201,13 +201,16 @@ static int make_link(struct server *srv, uint64_t id, uint64_t dir, const char *
 static void reply_linked(struct server *srv, fuse_req_t req, struct fuse_entry_param *e)
 {
 	cleanup_node struct node *n = NULL;
-	uint64_t reply = firm_begin(srv->firm, e->ino);
 
-	if (table_get(srv->table, e->ino, &n) == 0 && attr_get(srv, n, &e->attr) == 0)
-		size_tell(srv, n, &e->attr, &e->attr_timeout);
+	if (table_get(srv->table, e->ino, &n) == 0) {
+		firm_begin(n);
+		if (attr_get(srv, n, &e->attr) == 0)
+			size_tell(srv, n, &e->attr, &e->attr_timeout);
+	}
 	e->attr_timeout = 0;
 	reply_entry(srv, req, 0, e);
-	firm_end(srv->firm, reply);
+	if (n)
+		firm_end(n);
 }
 
 void op_link(fuse_req_t req, fuse_ino_t id, fuse_ino_t dir, const char *name)

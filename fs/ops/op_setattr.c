@@ -174,24 +174,32 @@ static int now(struct server *srv, struct node *n, int valid, struct stat *ret, 
 	return 0;
 }
 
+static void reply_set(struct server *srv, fuse_req_t req, struct node *n, int valid)
+{
+	struct stat told;
+	double timeout = 0;
+	int r;
+
+	firm_begin(n);
+	r = now(srv, n, valid, &told, &timeout);
+	reply_attr(req, r, &told, timeout);
+	firm_end(n);
+	if (!r && timeout == 0)
+		size_told(srv, n->id, &told);
+}
+
 void op_setattr(fuse_req_t req, fuse_ino_t id, struct stat *st, int valid,
 		struct fuse_file_info *fi)
 {
 	struct server *srv = server_of(req, REQ_SETATTR);
 	cleanup_node struct node *n = NULL;
-	struct stat told;
-	double timeout = 0;
 	struct caller who = server_caller(req);
-	uint64_t reply;
 	int r = server_node(srv, id, &n);
 
 	if (!r)
 		r = setattr(srv, n, st, valid, &who);
-	reply = firm_begin(srv->firm, id);
-	if (!r)
-		r = now(srv, n, valid, &told, &timeout);
-	reply_attr(req, r, &told, timeout);
-	firm_end(srv->firm, reply);
-	if (!r && timeout == 0)
-		size_told(srv, id, &told);
+	if (r < 0)
+		reply_err(req, r);
+	else
+		reply_set(srv, req, n, valid);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ops/firm.h"
 #include "ops/hidden.h"
 #include "ops/ops.h"
 #include "ops/park.h"
@@ -124,8 +123,6 @@ static int init_tables(struct server *srv, size_t max_files)
 	if (!r)
 		r = size_looks_new(&srv->looks);
 	if (!r)
-		r = firm_new(&srv->firm);
-	if (!r)
 		r = table_new(&root, srv->slots, srv->snaps, &srv->table);
 	if (!r)
 		table_on_parked(srv->table, park_drop, srv);
@@ -162,7 +159,6 @@ void server_free(struct server *srv)
 	table_free(srv->table);
 	hidden_free(srv->hidden);
 	size_looks_free(srv->looks);
-	firm_free(srv->firm);
 	snapshots_free(srv->snaps);
 	parts_free(srv->parts);
 	slots_free(srv->slots);

@@ -69,7 +69,6 @@ struct server {
 	bool keep_parts;       /* somebody drops them when it gets quiet; constant */
 	struct hidden *hidden; /* what .specfs shows */
 	struct size_looks *looks;
-	struct firm *firm;     /* replies that the kernel takes at any age */
 	struct echo *echo;     /* borrowed; NULL: changes underneath are not repeated */
 	bool is_root;	       /* we may open what modes forbid; constant */
 	bool no_open;	       /* the kernel goes on when OPEN is unknown; set by INIT */

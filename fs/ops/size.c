@@ -275,7 +275,7 @@ static void fill(struct server *srv, struct look *l, struct stat *ret)
 		refill(srv, n, l);
 		*ret = l->st;
 		ret->st_size = fit(n, &l->st, l->size, &l->told_end);
-		if (firm_is_recent(srv->firm, l->id))
+		if (firm_is_recent(n))
 			atomic_store(&n->overtaken, true);
 	} else {
 		*ret = l->st;
@@ -288,15 +288,16 @@ static void fill(struct server *srv, struct look *l, struct stat *ret)
  */
 static void await_firm(struct server *srv, struct look *l)
 {
+	cleanup_node struct node *n = NULL;
 	struct stat told;
 
-	if (!firm_is_under_way(srv->firm, l->id))
+	if (table_get(srv->table, l->id, &n) < 0 || !firm_is_under_way(n))
 		return;
 	if (l->size < 0) {
 		fill(srv, l, &told);
 		l->size = told.st_size; /* it is not to run after one that grows all the time */
 	}
-	firm_wait(srv->firm, l->id);
+	firm_wait(n);
 }
 
 /* @told_end: becomes the node's as it was when the size was told */
@@ -363,11 +364,11 @@ static void await_looks(struct node *n, const struct size_ways *ways)
  * Was the kernel brought to a size while a firm reply might still come, which brings back another
  * one and cuts pages there? It stays so while one might.
  */
-static bool is_overtaken(struct server *srv, struct node *n)
+static bool is_overtaken(struct node *n)
 {
 	bool is = atomic_exchange(&n->overtaken, false);
 
-	if (is && firm_is_recent(srv->firm, n->id))
+	if (is && firm_is_recent(n))
 		atomic_store(&n->overtaken, true);
 	return is;
 }
@@ -382,7 +383,7 @@ static int settle_once(struct server *srv, struct node *n, const struct size_way
 	int r;
 
 	await_looks(n, ways);
-	doubtful = is_overtaken(srv, n) || doubtful;
+	doubtful = is_overtaken(n) || doubtful;
 	r = attr_get(srv, n, ret);
 	if (r < 0)
 		return r;

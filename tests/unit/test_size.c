@@ -93,7 +93,7 @@ static off_t look(void *arg, const char *name)
 	struct kernel *k = arg;
 	void (*in_look)(struct kernel *k) = k->in_look;
 
-	assert_false(firm_is_under_way(k->srv.firm, k->n->id));
+	assert_false(firm_is_under_way(k->n));
 	k->looks++;
 	k->named = ask_name(k, name);
 	size_look_sees(&k->srv, &k->mtime);
@@ -164,7 +164,6 @@ static void begin(struct kernel *k, void **state, off_t size)
 	k->srv.config.timeout_sec = 1;
 	assert_int_equal(pthread_rwlock_init(&k->srv.tree, NULL), 0);
 	assert_int_equal(size_looks_new(&k->srv.looks), 0);
-	assert_int_equal(firm_new(&k->srv.firm), 0);
 	k->n = get(k->f, enter(k->f, k->f->root, "log", &found));
 	assert_int_equal(
 		handle_install(k->f->slots, k->n, HANDLE_READ, dup(k->fd), true, &h), 0);
@@ -177,7 +176,6 @@ static void begin(struct kernel *k, void **state, off_t size)
 
 static void end(struct kernel *k)
 {
-	firm_free(k->srv.firm);
 	size_looks_free(k->srv.looks);
 	pthread_rwlock_destroy(&k->srv.tree);
 	node_unref(k->n);
@@ -318,12 +316,11 @@ static void pages_go_once_more_if_another_look_begins_before_they_have_gone(void
 static void a_look_comes_after_firm_replies_that_know_of_less(void **state)
 {
 	struct kernel k;
-	uint64_t reply;
 
 	begin(&k, state, 520);
-	reply = firm_begin(k.srv.firm, k.n->id);
+	firm_begin(k.n);
 	assert_int_equal(ftruncate(k.fd, 1040), 0);
-	firm_end(k.srv.firm, reply);
+	firm_end(k.n);
 	settle(&k); /* look() sees whether one is under way */
 	assert_int_equal(k.looks, 1);
 	assert_int_equal(k.size, 1040);
@@ -339,7 +336,8 @@ static void a_look_that_has_waited_tells_what_was_there_before(void **state)
 	begin(&k, state, 520);
 	ways = ways_of(&k);
 	ways.look = grow_and_look;
-	firm_end(k.srv.firm, firm_begin(k.srv.firm, k.n->id));
+	firm_begin(k.n);
+	firm_end(k.n);
 	assert_int_equal(ftruncate(k.fd, 1040), 0);
 	size_settle(&k.srv, k.n->id, true, &ways, NULL, 0);
 	assert_int_equal(k.looks, 1);
@@ -375,7 +373,8 @@ static void after_a_recent_firm_reply_the_size_is_settled_each_time_it_is_asked_
 	double timeout = 1;
 
 	begin(&k, state, 520);
-	firm_end(k.srv.firm, firm_begin(k.srv.firm, k.n->id));
+	firm_begin(k.n);
+	firm_end(k.n);
 	assert_int_equal(ftruncate(k.fd, 1040), 0);
 	settle(&k);
 	assert_int_equal(fstat(k.fd, &st), 0);
