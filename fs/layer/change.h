@@ -74,8 +74,6 @@ struct change_name {
 	const struct found *f;	 /* what is there, or NULL */
 	const struct dirset *in; /* the directory that it is in, if the caller has it open and would
 				  * hear of any part that it gets; or NULL */
-	bool *ret_copied;	 /* of the new name: may it have got another object than the one
-				  * that had the old name? or NULL */
 };
 
 /**
@@ -83,8 +81,8 @@ struct change_name {
  * @to_parent: the directory @to is in
  * @flags:  0, RENAME_NOREPLACE or RENAME_EXCHANGE
  *
- * Returns 0; -EEXIST, -ENOTEMPTY, -EISDIR, -ENOTDIR as rename(2) does. On failure nothing has
- * changed; an exchange is in exchange.h.
+ * Returns 0, or 1 if a name may have got a copy of what had the other; -EEXIST, -ENOTEMPTY, -EISDIR,
+ * -ENOTDIR as rename(2) does. On failure nothing has changed; an exchange is in exchange.h.
  */
 int change_rename(struct view *v, const struct change_name *from, const struct change_name *to,
 		  const struct found *to_parent, unsigned flags);

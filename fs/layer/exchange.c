@@ -140,7 +140,7 @@ static bool is_scratch_only(const struct end *e)
 }
 
 int exchange(struct view *v, const char *a, const struct found *a_f, const char *b,
-	     const struct found *b_f, bool *ret_copied)
+	     const struct found *b_f)
 {
 	struct end x = { .path = a, .f = *a_f };
 	struct end y = { .path = b, .f = *b_f };
@@ -153,10 +153,11 @@ int exchange(struct view *v, const char *a, const struct found *a_f, const char 
 	if (r < 0)
 		return r;
 	r = is_simple(v, &x, &y) ? exchange_at_once(v, &x, &y) : -EXDEV;
-	if (ret_copied)
-		*ret_copied = r < 0 || !x.edit.in_place || !y.edit.in_place;
+	if (!r)
+		return !x.edit.in_place || !y.edit.in_place;
 	if (r != -EXDEV && r != -EINVAL && r != -ENOSYS)
 		return r;
-	return is_scratch_only(&y) && !is_scratch_only(&x) ? swap_names(v, b, &y.f, a, &x.f)
-							   : swap_names(v, a, &x.f, b, &y.f);
+	r = is_scratch_only(&y) && !is_scratch_only(&x) ? swap_names(v, b, &y.f, a, &x.f)
+							: swap_names(v, a, &x.f, b, &y.f);
+	return r < 0 ? r : 1;
 }

@@ -11,12 +11,12 @@
 
 /**
  * exchange - swap what the view shows at @a and @b; neither is above the other
- * @ret_copied: see struct change_name
  *
- * Returns 0 or a negative errno; both names show what they did then.
+ * Returns 0, 1 if either may have become a copy, or a negative errno; both names show what they did
+ * then.
  */
 int exchange(struct view *v, const char *a, const struct found *a_f, const char *b,
-	     const struct found *b_f, bool *ret_copied);
+	     const struct found *b_f);
 
 /**
  * exchange_recover - finish or undo what earlier daemons have begun

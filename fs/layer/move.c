@@ -445,12 +445,10 @@ int move_do(const struct move *asked)
 	copied = r == -EXDEV;
 	if (copied)
 		r = move_by_copy(m);
-	if (!r && m->ret_copied)
-		*m->ret_copied = copied;
 	if (!r && m->dest)
 		note_made(m, copied);
 	if (!r && m->v->stack.hides[m->dest] && stack_lookup(&m->v->stack, m->to, &now) == 0 &&
 	    now.layer == m->dest)
 		remove_undo_hide(m->v, m->to, m->dest, &now.obj);
-	return r;
+	return r < 0 ? r : copied;
 }

@@ -21,13 +21,12 @@ struct move {
 	struct route remove; /* of the old name; for ROUTE_REMOVE */
 	unsigned dest;	     /* layer that takes the new name */
 	bool is_dir;
-	bool *ret_copied; /* see struct change_name */
 };
 
 /**
  * move_do - carry a move out, in place if that can be
  *
- * Returns 0 or a negative errno; on failure nothing has changed.
+ * Returns 0, 1 if by a copy, or a negative errno; on failure nothing has changed.
  */
 int move_do(const struct move *asked);
 

@@ -127,7 +127,6 @@ int change_rename(struct view *v, const struct change_name *from, const struct c
 		.to_f = to->f,
 		.to_in = to->in,
 		.is_dir = is_dir(from->f),
-		.ret_copied = to->ret_copied,
 	};
 	int r = check_paths(m.from, m.to, m.to_f, flags);
 
@@ -139,7 +138,7 @@ int change_rename(struct view *v, const struct change_name *from, const struct c
 	if (!strcmp(m.from, m.to) || (m.to_f && is_same(m.from_f, m.to_f)))
 		return 0;
 	if (flags == RENAME_EXCHANGE)
-		return exchange(v, m.from, m.from_f, m.to, m.to_f, m.ret_copied);
+		return exchange(v, m.from, m.from_f, m.to, m.to_f);
 	if (!m.to_f)
 		return move(&m, to_parent);
 	r = check_replace(v, m.from_f, m.to, m.to_f);

@@ -128,7 +128,9 @@ static int shift(const struct swap *s, const char *from, const char *to)
 		r = route_to(s->v, to, f.obj.st.st_mode, &m.dest);
 	if (!r && S_ISREG(f.obj.st.st_mode))
 		r = base_record_new(&s->v->stack, m.dest, to);
-	return r < 0 ? r : move_do(&m);
+	if (!r)
+		r = move_do(&m);
+	return r < 0 ? r : 0;
 }
 
 /* What would be refused later is refused before anything has changed. */

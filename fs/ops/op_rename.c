@@ -452,12 +452,12 @@ static int change(struct renaming *rn, const struct handle *kept)
 	struct change_name to = name_of(&rn->to);
 	int r;
 
-	to.ret_copied = &rn->copied;
 	set_changing(rn, true);
 	r = change_rename(rn->srv->view, &from, &to, &rn->to.place.found, rn->flags);
-	if (!r)
-		r = rn->flags & RENAME_EXCHANGE ? follow_exchange(rn) : follow(rn, kept);
-	return r;
+	if (r < 0)
+		return r;
+	rn->copied = r;
+	return rn->flags & RENAME_EXCHANGE ? follow_exchange(rn) : follow(rn, kept);
 }
 
 /* Both nodes are busy. */

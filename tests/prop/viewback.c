@@ -175,7 +175,8 @@ static int do_two(struct site *site, struct spot *s, const struct op *o)
 		struct change_name a = spot_name(v, s, &in);
 		struct change_name b = spot_name(v, &to, &to_in);
 
-		return change_rename(v, &a, &b, &to.parent, o->flags);
+		r = change_rename(v, &a, &b, &to.parent, o->flags);
+		return r < 0 ? r : 0;
 	}
 	if (to.exists)
 		return -EEXIST;

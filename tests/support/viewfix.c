@@ -126,6 +126,13 @@ struct found vf_look(struct viewfix *f, const char *path)
 	return found;
 }
 
+bool vf_shows(struct viewfix *f, const char *path, const struct found *before)
+{
+	struct found now = vf_look(f, path);
+
+	return !before->virtual && object_same(&now.obj, &before->obj);
+}
+
 static int parent_of(struct viewfix *f, const char *path, char **ret_dir, struct found *ret)
 {
 	*ret_dir = strndup(path, path_parent_len(path));
@@ -334,7 +341,8 @@ int vf_rename(struct viewfix *f, const char *from, const char *to, unsigned flag
 	}
 	free(from_dir);
 	free(dir);
-	return r;
+	f->copied = r > 0;
+	return r < 0 ? r : 0;
 }
 
 int vf_link(struct viewfix *f, const char *from, const char *to)

@@ -25,6 +25,7 @@ struct viewfix {
 	struct view *v;
 	struct view_options o;
 	bool by_path;    /* hand down no directory that is open */
+	bool copied;     /* may the last rename have copied? */
 	char text[4096]; /* what the last call answered */
 };
 
@@ -48,6 +49,8 @@ const char *vf_layer(struct viewfix *f, const char *path);
 const char *vf_on_disk(struct viewfix *f, const char *path);
 /** vf_look - look @path up; fails the test if it is not there */
 struct found vf_look(struct viewfix *f, const char *path);
+/** vf_shows - is the layer's object that was found before at @path now? */
+bool vf_shows(struct viewfix *f, const char *path, const struct found *before);
 
 /** vf_put - write @text to a file of the view, made if need be; 0 or a negative errno */
 int vf_put(struct viewfix *f, const char *path, const char *text);

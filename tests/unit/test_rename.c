@@ -55,6 +55,7 @@ static const char *const targets[] = { "src/t", "lib/t", "gr/b/t", "s/t", "t", "
 static void every_object_to_every_place(void **state)
 {
 	struct viewfix *f;
+	struct found was;
 	char what[128];
 	char to[64];
 
@@ -67,7 +68,9 @@ static void every_object_to_every_place(void **state)
 			if (sources[s].scratch)
 				assert_int_equal(vf_put(f, sources[s].path, sources[s].text), 0);
 			(void)snprintf(what, sizeof(what), "%s to %s", sources[s].path, targets[t]);
+			was = vf_look(f, sources[s].path);
 			check_int(what, vf_rename(f, sources[s].path, targets[t], 0), 0);
+			check_int(what, f->copied, !vf_shows(f, targets[t], &was));
 			(void)snprintf(to, sizeof(to), "%s%s", targets[t], sources[s].inner);
 			check_str(what, vf_text(f, to), sources[s].text);
 			check_str(what, vf_text(f, sources[s].path), "ENOENT");
