@@ -81,8 +81,9 @@ struct change_name {
  * @to_parent: the directory @to is in
  * @flags:  0, RENAME_NOREPLACE or RENAME_EXCHANGE
  *
- * Returns 0, or 1 if a name may have got a copy of what had the other; -EEXIST, -ENOTEMPTY, -EISDIR,
- * -ENOTDIR as rename(2) does. On failure nothing has changed; an exchange is in exchange.h.
+ * Returns 0, or 1 if a name may have got a copy of what had the other; -EEXIST, -ENOTEMPTY,
+ * -EISDIR, -ENOTDIR as rename(2) does. On failure nothing has changed; an exchange is in
+ * exchange.h.
  */
 int change_rename(struct view *v, const struct change_name *from, const struct change_name *to,
 		  const struct found *to_parent, unsigned flags);
