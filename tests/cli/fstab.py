@@ -8,7 +8,7 @@ sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'mount', 'li
 
 from checks import Skip, need_program, read_file, run
 from mounted import equal, main, need_fuse, true
-from private import run_again_privately
+from namespace import run_again_privately
 from workplace import Workplace
 
 PASSED_ON = ('rw,nofail,_netdev,user=me,noauto,x-systemd.automount,X-mount.mkdir=0755,dev,suid,'

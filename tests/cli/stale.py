@@ -10,7 +10,7 @@ sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'mount', 'li
 
 from checks import Skip, read_file, wait_for, write_file
 from mounted import equal, is_mounted, main, need_fuse, true
-from private import run_again_privately
+from namespace import run_again_privately
 from workplace import Workplace, kill
 
 TREE = {'a': 'x\n', '.gitignore': '*.o\n'}

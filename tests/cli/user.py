@@ -12,7 +12,8 @@ sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'mount', 'li
 
 from checks import Skip, need_namespace, need_program, read_file, run, wait_for
 from mounted import equal, is_mounted, main, need_fuse, true
-from private import NOBODY, OPEN_DEVICE, run_again_privately
+from namespace import run_again_privately
+from private import NOBODY, OPEN_DEVICE
 from workplace import Workplace, kill
 
 TREE = {'a': 'x\n', '.gitignore': '*.o\n'}

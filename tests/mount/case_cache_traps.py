@@ -18,7 +18,6 @@ sys.path.insert(0, os.path.join(HERE, 'lib'))
 from daemontree import PLACES, SPEC, shows, view  # noqa: E402
 from mounted import (Skip, equal, fails, main, need_program, read_file, run, true,  # noqa: E402
                      wait_for, write_file)
-from private import run_again_privately  # noqa: E402
 from routes import files  # noqa: E402
 
 PAGE = mmap.PAGESIZE
@@ -304,7 +303,6 @@ def a_directory_keeps_its_readers_position():
         equal(sorted(stay - set(names)), [], 'names that stayed and did not come')
 
 
-run_again_privately('true')
 main(a_name_that_nobody_asked_for_is_listed, a_merged_directory_has_the_latest_time,
      cut_and_made_longer_it_has_zeros, own_writes_do_not_hide_foreign_ones,
      what_stays_is_not_torn_off, an_open_file_removed_underneath_has_no_links,

@@ -13,7 +13,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 from checks import Skip, git, need_program, read_file, run
 from everyplace import SPEC, facts
 from mounted import TempDir, equal, fails, main, true
-from private import NOBODY, OPEN_DEVICE, UserView, as_nobody, run_again_privately
+from namespace import run_again_privately
+from private import NOBODY, OPEN_DEVICE, UserView, as_nobody
 
 TREE = {
     '.gitignore': '/ignored/\n',

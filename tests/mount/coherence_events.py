@@ -10,7 +10,6 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
-import userns  # noqa: E402
 from held import Child  # noqa: E402
 from mounted import (View, equal, is_mounted, main, need_program, read_file, run, true, wait_for,
                      write_file)  # noqa: E402
@@ -265,7 +264,6 @@ def it_needs_to_watch_and_to_write():
             true(says in out.stderr, out.stderr)
 
 
-userns.own_mounts()
 main(every_change_is_heard, what_is_heard_is_there, editors_save_by_renaming,
      what_came_is_written_to_whoever_looks_meanwhile, tail_follows,
      where_nobody_watches_nothing_is_done, own_changes_are_heard_once,

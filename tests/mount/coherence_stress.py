@@ -20,7 +20,6 @@ import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
-import userns  # noqa: E402
 from daemontree import SPEC, view  # noqa: E402
 from held import Child, stacks  # noqa: E402
 from mounted import (SANITIZER_MARKS, equal, is_mounted, main, read_file, snapshot, true,
@@ -402,5 +401,4 @@ def everything_at_once():
     print(f'{number} rounds', flush=True)
 
 
-userns.own_mounts()
 main(everything_at_once)

@@ -5,7 +5,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
-from mounted import View, equal, is_mounted, main, true
+from checks import has_namespaces  # noqa: E402
+from mounted import Skip, View, equal, is_mounted, main, true  # noqa: E402
 
 TREE = {
     'a.txt': 'trunk\n',
@@ -55,5 +56,17 @@ def a_set_up_that_fails_says_why():
     true(not os.path.exists(broken.tmp), 'the temporary directory is gone')
 
 
+def namespace_of(pid):
+    return os.readlink(f'/proc/{pid}/ns/mnt')
+
+
+def no_other_test_can_keep_a_view_mounted():
+    """It would, in a mount namespace that it splits off from one that has the view."""
+    if not has_namespaces():
+        raise Skip('no mount namespace of its own')
+    true(namespace_of('self') != namespace_of(os.getppid()), 'the test has one of its own')
+
+
 main(a_view_is_mounted_and_taken_down, a_background_mount_answers_when_the_command_returns,
-     a_failing_test_unmounts_too, a_set_up_that_fails_says_why)
+     a_failing_test_unmounts_too, a_set_up_that_fails_says_why,
+     no_other_test_can_keep_a_view_mounted)

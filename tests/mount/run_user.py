@@ -12,7 +12,8 @@ sys.path.insert(0, os.path.join(HERE, 'lib'))
 
 from checks import Skip
 from mounted import equal, main, read_file, true
-from private import OPEN_DEVICE, run_again_privately
+from namespace import run_again_privately
+from private import OPEN_DEVICE
 from runplace import MARKER, Place
 
 CLONE_NEWUSER = 0x10000000

@@ -14,7 +14,7 @@ import tempfile
 
 from checks import clean_env, equal, run, true, wait_for
 from mounted import binary, commit_all, copy_tree, detach, make_tree, remove_tree, temp_base
-from private import unescape
+from namespace import unescape
 
 
 class Workplace:
@@ -112,6 +112,6 @@ def kill(pid):
     fd = os.pidfd_open(pid)
     try:
         signal.pidfd_send_signal(fd, signal.SIGKILL)
-        true(select.select([fd], [], [], 20)[0], f'process {pid} is gone after SIGKILL')
+        true(select.select([fd], [], [], 60)[0], f'process {pid} is gone after SIGKILL')
     finally:
         os.close(fd)

@@ -11,8 +11,9 @@
 
 `main` runs the functions given to it and exits 0 (all passed), 1 (one failed, with the daemon's log
 on stderr) or 77 (this machine cannot mount).  Everything a View makes lies in one temporary
-directory of its own, so tests may run side by side.  The checks and helpers of checks.py can be
-imported from here, too.
+directory of its own, and root's tests run in a mount namespace of their own, so tests may run side
+by side: no other test's namespace keeps a view mounted that is unmounted here.  The checks and
+helpers of checks.py can be imported from here, too.
 
 Environment: SPECFS_BIN is the program under test, SPECFS_TREES the directory of sample checkouts
 (default: tests/trees), SPECFS_TEST_TMP where temporary directories go, SPECFS_TEST_KEEP=1 keeps
@@ -30,6 +31,7 @@ import traceback
 
 from checks import (LIMIT_SEC, Problems, Skip, clean_env, equal, fails, git, need_program,
                     read_file, run, snapshot, true, wait_for, write_file)
+from namespace import run_again_privately
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREES = os.environ.get('SPECFS_TREES') or os.path.normpath(os.path.join(HERE, '..', '..', 'trees'))
@@ -414,6 +416,7 @@ def _on_term(_sig, _frame):
 
 def main(*tests):
     """Run the given functions in order and exit; the file's name filters nothing, all run."""
+    run_again_privately()
     signal.signal(signal.SIGTERM, _on_term)
     failed = skipped = 0
     for test in tests:

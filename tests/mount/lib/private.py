@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A mount namespace for a test alone, and going on as an ordinary user there."""
+"""Going on as an ordinary user, where root runs the tests."""
 import atexit
 import glob
 import os
@@ -9,47 +9,14 @@ import tempfile
 import traceback
 
 import mounted
-from checks import Skip, has_namespaces, need_program, run, true
+from checks import Skip, need_program, true
 from mounted import HERE, SKIP, View, binary, is_mounted, need_fuse, remove_tree, temp_base
+from namespace import run_again_privately
 
 NOBODY = 65534
 # a device that others may open, as it is on most machines
 OPEN_DEVICE = ('mount -t tmpfs none /mnt && mknod -m 666 /mnt/fuse c 10 229 &&'
                ' mount --bind /mnt/fuse /dev/fuse')
-
-
-def unescape(text):
-    """A path as /proc/self/mountinfo writes it."""
-    return text.encode('utf-8', 'surrogateescape').decode('unicode_escape').encode(
-        'latin-1').decode('utf-8', 'surrogateescape')
-
-
-def run_again_privately(setup):
-    """Root only: run this test again in a mount namespace of its own, after shell text @setup.
-
-    Returns where that cannot be had, and in the second run.  The namespace is without the views of
-    other tests, which it would keep mounted when they end.
-    """
-    if os.environ.get('SPECFS_TEST_PRIVATE'):
-        drop_views()
-    elif has_namespaces():
-        os.execvpe('unshare', ['unshare', '-m', 'sh', '-ec', setup + '\nexec "$0" -B "$@"',
-                               sys.executable, *sys.argv],
-                   {**os.environ, 'SPECFS_TEST_PRIVATE': '1'})
-
-
-def views():
-    """Mountpoints of the views that are mounted in this namespace."""
-    with open('/proc/self/mountinfo', encoding='utf-8', errors='surrogateescape') as f:
-        return [unescape(line.split(' ')[4]) for line in f if ' - fuse.specfs ' in line]
-
-
-def drop_views():
-    """Unmount, in this namespace, every view that came with it."""
-    for view in reversed(views()):
-        p = run(['umount', '-l', view], ok=None)
-        # it goes by itself when its mountpoint is removed elsewhere
-        true(p.returncode == 0 or view not in views(), f'{view} is unmounted: {p.stderr}')
 
 
 def profile_dir():

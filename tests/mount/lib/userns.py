@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from checks import Skip
-from private import run_again_privately
+from namespace import run_again_privately
 
 INSIDE = 'SPECFS_TEST_USERNS'
 
@@ -23,7 +23,7 @@ def enter():
     """
     if os.environ.get(INSIDE):
         return None
-    own_mounts()
+    run_again_privately()
     if not shutil.which('unshare'):
         return 'unshare is not installed'
     argv = ['unshare', '--user', '--map-root-user', '--mount']
@@ -31,14 +31,6 @@ def enter():
                       check=False).returncode:
         return 'no user namespace in which /dev/fuse can be used'
     os.execvpe(argv[0], argv + [sys.executable] + sys.argv, dict(os.environ, **{INSIDE: '1'}))
-
-
-def own_mounts():
-    """Start this program again in a mount namespace of its own, where that is to be had.
-
-    Another's namespace that is split off meanwhile would keep our mounts, and their daemons.
-    """
-    run_again_privately(':')
 
 
 def set_limit(name, value):
