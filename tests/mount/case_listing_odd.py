@@ -112,7 +112,7 @@ def many_readers_of_many_names_while_the_kernel_forgets():
 
         def go_on_forgetting():
             while not stop.wait(0.02):
-                forget('3')
+                forget('3', wait=False)
 
         readers = [threading.Thread(target=read, args=(s, )) for s in (512, 4096, 32768)]
         other = threading.Thread(target=go_on_forgetting)

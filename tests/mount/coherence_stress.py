@@ -20,6 +20,7 @@ import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
+from children import forget, may_forget  # noqa: E402
 from daemontree import SPEC, view  # noqa: E402
 from held import Child, stacks  # noqa: E402
 from mounted import (SANITIZER_MARKS, equal, is_mounted, main, read_file, snapshot, true,
@@ -30,7 +31,6 @@ SEED = int(os.environ.get('SPECFS_STRESS_SEED', '0')) or random.randrange(1, 1 <
 ROUND_SEC = max(3.0, min(15.0, SECONDS / 4))
 HANG_SEC = 120.0  # many times what anything here takes
 WORKERS = max(2, min(8, os.cpu_count() or 2))
-FORGET = '/proc/sys/vm/drop_caches'
 UNITS = 8
 DIRS = ('doc', 'doc/sub', 'lib', SPEC, SPEC + '/deep')
 PLAIN, EVENTS = ['-p', 'flagtree'], 'events'
@@ -215,8 +215,7 @@ class Watching(Actor):
 
 class Forgetter(Actor):
     def step(self):
-        with open(FORGET, 'w', encoding='ascii') as f:
-            f.write('2')
+        forget(wait=False)
         time.sleep(1)
 
 
@@ -282,7 +281,7 @@ class Round:
         kinds = [Reader, Builder, Editor] * (WORKERS // 2) + [Syncer]
         if EVENTS in v.opts and shutil.which('inotifywait'):
             kinds.append(Watching)
-        if os.access(FORGET, os.W_OK):
+        if may_forget():
             kinds.append(Forgetter)
         self.end = ENDS[number // 2 % len(ENDS)]
         self.midst = number % 2 == 1

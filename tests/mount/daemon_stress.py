@@ -11,6 +11,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
+from children import forget  # noqa: E402
 from daemontree import view  # noqa: E402
 from mounted import equal, main, true  # noqa: E402
 
@@ -148,7 +149,6 @@ class Worker:
 def disturb(v, end):
     """Edits underneath, and a kernel that forgets (if that is ours to ask)."""
     r = random.Random(7)
-    forget = '/proc/sys/vm/drop_caches'
     while time.monotonic() < end:
         path = os.path.join(v.root, r.choice(('doc', 'include')), f'h{r.randrange(30)}')
         try:
@@ -159,9 +159,8 @@ def disturb(v, end):
                 os.unlink(path)
         except OSError as e:
             true(e.errno in RACES, f'{path}: {e}')
-        if os.access(forget, os.W_OK) and r.random() < 0.02:
-            with open(forget, 'w') as f:
-                f.write('2')
+        if r.random() < 0.02:
+            forget(wait=False)
         time.sleep(0.005)
 
 

@@ -6,7 +6,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
 from checks import has_namespaces  # noqa: E402
-from mounted import Skip, View, equal, is_mounted, main, true  # noqa: E402
+from children import forget, may_forget, start, statuses, undisturbed  # noqa: E402
+from mounted import Skip, View, equal, is_mounted, main, true, wait_for  # noqa: E402
 
 TREE = {
     'a.txt': 'trunk\n',
@@ -67,6 +68,30 @@ def no_other_test_can_keep_a_view_mounted():
     true(namespace_of('self') != namespace_of(os.getppid()), 'the test has one of its own')
 
 
+def others_forget_nothing_while_one_counts():
+    if not may_forget():
+        raise Skip('it is not ours to let the kernel forget')
+    with View({f'd/{i}': '' for i in range(200)}, use_git=False) as v:
+
+        def look():
+            for i in range(200):
+                os.stat(v.path(f'd/{i}'))
+
+        def asked():
+            before = v.status()['requests']['lookup']
+            look()
+            return v.status()['requests']['lookup'] - before
+
+        with undisturbed():
+            wait_for(lambda: asked() < 20, 'the kernel knows all')
+            equal(statuses([start(forget, '2', False)]), [0], 'who does not wait')
+            true(asked() < 20, 'it still does')
+            other = start(forget)
+            true(asked() < 20, 'and while another waits')
+        equal(statuses([other]), [0], 'who waited')
+        wait_for(lambda: forget() or asked() > 100, 'afterwards it forgets')
+
+
 main(a_view_is_mounted_and_taken_down, a_background_mount_answers_when_the_command_returns,
      a_failing_test_unmounts_too, a_set_up_that_fails_says_why,
-     no_other_test_can_keep_a_view_mounted)
+     no_other_test_can_keep_a_view_mounted, others_forget_nothing_while_one_counts)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Child processes that run a function, and the kernel that forgets: for tests of many at once."""
+import contextlib
+import fcntl
 import os
 
 FORGET = '/proc/sys/vm/drop_caches'
@@ -32,8 +34,33 @@ def may_forget():
     return os.access(FORGET, os.W_OK)
 
 
-def forget(what='2'):
-    """Let it forget names and inodes ('2'), pages ('1') or both ('3'), if it is ours to ask."""
-    if may_forget():
-        with open(FORGET, 'w', encoding='utf-8') as f:
-            f.write(what)
+def forget(what='2', wait=True):
+    """Let it forget names and inodes ('2'), pages ('1') or both ('3'), if it is ours to ask.
+
+    Those of all file systems go. While another test is undisturbed() this waits, or does nothing.
+    """
+    if not may_forget():
+        return
+    with open(FORGET, 'w', encoding='utf-8') as f:
+        try:
+            fcntl.flock(f, fcntl.LOCK_SH | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            return
+        f.write(what)
+
+
+@contextlib.contextmanager
+def undisturbed():
+    """No other test lets the kernel forget anything meanwhile: for what is counted or measured.
+
+    Others wait for the end, and whoever calls forget() in it would do so for ever.
+    """
+    if not may_forget():  # nor is it other tests', then
+        yield
+        return
+    with open(FORGET, 'w', encoding='utf-8') as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(f, fcntl.LOCK_UN)  # a child that was begun meanwhile has the file, too
