@@ -6,7 +6,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'mount', 'lib')]
 
-from checks import Skip, need_program, read_file, run
+from checks import Skip, need_program, read_file, run, unmount
 from mounted import equal, main, need_fuse, true
 from namespace import run_again_privately
 from workplace import Workplace
@@ -93,7 +93,7 @@ def mount_8_itself():
         os.symlink(w.bin, '/usr/local/sbin/specfs')
         run(['mount', '-t', 'fuse.specfs', w.root, at, '-o', 'backend=mthreads,nofail'], env=w.env)
         equal(read_file(at + '/python/triton/FLAGTREE_BACKEND').strip(), b'mthreads', 'the view')
-        run(['umount', at], env=w.env)
+        unmount(at)
         p = run(['mount', '-t', 'fuse.specfs', w.root, at, '-o', 'backend=nope'], env=w.env,
                 ok=None)
         true(p.returncode != 0 and "no backend 'nope'" in p.stderr, f'{p.returncode} {p.stderr!r}')

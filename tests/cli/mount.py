@@ -133,7 +133,7 @@ def the_foreground_stays():
         equal(read_file(w.path('m', 'a')), b'x\n', 'a file of the view')
         equal(w.daemons(), [p.pid], 'the process that serves it')
         p.terminate()
-        equal(p.wait(20), 0, 'exit status after SIGTERM')
+        equal(p.wait(60), 0, 'exit status after SIGTERM')
         true(not os.path.lexists(w.path('m')), 'the mountpoint that was made is gone')
 
 
@@ -274,7 +274,7 @@ def interrupted_it_leaves_all_or_nothing():
                 p.wait(0.002 * n)
             except subprocess.TimeoutExpired:
                 p.send_signal((signal.SIGINT, signal.SIGTERM)[n % 2])
-            said = p.communicate(timeout=30)[1]
+            said = p.communicate(timeout=60)[1]
             if p.returncode == 0:
                 equal(read_file(at + '/a'), b'x\n', 'a mounted view')
                 w.specfs('umount', at)

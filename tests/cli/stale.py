@@ -8,7 +8,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'mount', 'lib')]
 
-from checks import Skip, read_file, wait_for, write_file
+from checks import Skip, read_file, unmount, wait_for, write_file
 from mounted import equal, is_mounted, main, need_fuse, true
 from namespace import run_again_privately
 from workplace import Workplace, kill
@@ -179,7 +179,7 @@ def one_that_cannot_die_is_cleared_away():
             p = w.specfs('umount', at, ok=(0, 2))
             true(p.returncode == 0 or f'process {pid}, does not end' in p.stderr, f'{p.stderr!r}')
             true(not is_mounted(at) and not os.path.lexists(at), 'the mount is gone')
-            true(user.wait(10) != 0, 'who waited in it gets an error')
+            true(user.wait(60) != 0, 'who waited in it gets an error')
             if p.returncode:
                 w.fault('mount', '-l', w.path('s', 'sub'), w.root, at, has=f'process {pid}')
         finally:
@@ -198,7 +198,7 @@ def two_dead_ones_on_top_of_each_other():
         subprocess.run(['mount', '-t', 'tmpfs', 'none', w.path('m')], check=False)
         if len(w.mounts()) == 2:
             w.fault('mount', w.root, at, has='is in use')
-            subprocess.run(['umount', at], check=True)
+            unmount(at)
         w.specfs('mount', '-q', w.root, at)
 
 

@@ -10,7 +10,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, 'lib'), os.path.join(HERE, '..', 'mount', 'lib')]
 
-from checks import need_namespace, need_program, run, wait_for
+from checks import need_namespace, need_program, unmount, wait_for
 from children import start, statuses
 from mounted import equal, is_mounted, main, need_fuse, read_file, true
 from workplace import Workplace
@@ -56,16 +56,16 @@ def the_systems_own_ways():
     need_fuse()
     with Workplace(TREE) as w:
         at = w.path('m')
-        ways = [['fusermount3', '-u', at]]
+        ways = [['fusermount3', '-u']]
         if os.geteuid() == 0:
-            ways += [['umount', at]]
+            ways += [['umount']]
         for way in ways:
             need_program(way[0])
             w.specfs('mount', '-q', w.root, at)
-            run(way)
+            unmount(at, *way)
             nothing_is_left(w, at)
             w.specfs('mount', '-q', w.root, at)
-            run(way)
+            unmount(at, *way)
             # at once: scratch may still be held by the daemon that is going away
             w.specfs('mount', '-q', w.root, at)
             w.specfs('umount', at)

@@ -15,6 +15,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, 'lib'))
 
+from checks import unmount  # noqa: E402
 from daemontree import PLACES, SPEC, shows, view  # noqa: E402
 from mounted import (Skip, equal, fails, main, need_program, read_file, run, true,  # noqa: E402
                      wait_for, write_file)
@@ -115,7 +116,7 @@ def what_stays_is_not_torn_off():
             equal(open('t.h', encoding='utf-8').read(), 'trunk t\n', 'what is in it')
         finally:
             os.chdir(here)
-            run(['umount', v.path('doc/sub')])
+            unmount(v.path('doc/sub'))
 
 
 def an_open_file_removed_underneath_has_no_links():
@@ -211,7 +212,7 @@ def a_written_program_runs_by_either_path():
                     return False
 
             equal(subprocess.call([script]), 0, f'{way}: a binary in the view')
-            wait_for(runs, f'{way}: underneath', 10)
+            wait_for(runs, f'{way}: underneath')
 
 
 def times_are_the_layers_own():

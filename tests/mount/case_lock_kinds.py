@@ -142,12 +142,12 @@ def a_waiter_gets_it_from_a_killed_holder():
                     f = open(v.path(name), 'r+b')
                     take(f)
                     os.write(w, b'x')
-                    time.sleep(60)
+                    time.sleep(300)
                     os._exit(1)
                 os.read(r, 1)
                 waiter = os.fork()
                 if not waiter:
-                    signal.alarm(20)
+                    signal.alarm(60)
                     with open(v.path(name), 'r+b') as f:
                         take(f)
                     os._exit(0)
@@ -173,7 +173,7 @@ def two_that_wait_for_each_other_are_told():
             r, w = os.pipe()
             other = os.fork()
             if not other:
-                signal.alarm(20)
+                signal.alarm(60)
                 fd = os.open(v.path(name), os.O_RDWR)
                 posix(fd, fcntl.F_WRLCK, 1, 1)
                 os.write(w, b'x')

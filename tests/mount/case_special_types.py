@@ -46,11 +46,11 @@ def those_underneath_are_listed_at_once():
 
     with view(dirty=plant) as v:
         for place in ('doc', 'include', SPEC):
-            out = run(['ls', '-l', v.path(place)], limit_sec=20).stdout
+            out = run(['ls', '-l', v.path(place)], limit_sec=60).stdout
             for name, kind in TYPES.items():
                 path = v.path(f'{place}/{name}')
                 equal(stat.S_IFMT(os.lstat(path).st_mode), kind, path)
-                found = run(['find', v.path(place), '-type', LETTERS[name]], limit_sec=20).stdout
+                found = run(['find', v.path(place), '-type', LETTERS[name]], limit_sec=60).stdout
                 equal(found, path + '\n', f'{place}: find -type {LETTERS[name]}')
                 true(name in out, f'{place}: ls -l shows {name}')
             fails(errno.ENOENT, os.stat, v.path(f'{place}/dangling'))
@@ -82,8 +82,8 @@ def made_in_the_mount_they_work():
 
 def use_fifo(path, place):
     writer = subprocess.Popen(['sh', '-c', 'echo through it >"$1"', 'sh', path])
-    out = run(['cat', path], limit_sec=20).stdout
-    equal((out, writer.wait(20)), ('through it\n', 0), f'{place}: fifo')
+    out = run(['cat', path], limit_sec=60).stdout
+    equal((out, writer.wait(60)), ('through it\n', 0), f'{place}: fifo')
 
 
 def use_socket(path, place):

@@ -32,7 +32,7 @@ class Stuck:
         v.daemon.kill()
 
     def ended(self, v):
-        equal(self.user.wait(20), 1, 'who waited in the mount gets an error')
+        equal(self.user.wait(60), 1, 'who waited in the mount gets an error')
         wait_for(lambda: v.daemon.poll() is not None, 'the killed daemon ends')
         v.daemon = None
 

@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
 import userns  # noqa: E402
-from checks import stop  # noqa: E402
+from checks import stop, unmount  # noqa: E402
 from mounted import Skip, View, equal, git, is_mounted, main, snapshot, true  # noqa: E402
 
 FILES = int(os.environ.get('SPECFS_TEST_FILES', '20000'))
@@ -96,7 +96,7 @@ class Insider:
         equal(os.pread(self.replaced.fileno(), 9, 0), b'one 2\n', 'an open file, replaced')
         equal(os.pread(self.edited.fileno(), 9, 0), b'y\n', 'an open file, edited')
         true(is_mounted(self.at), 'what is mounted inside stays mounted')
-        equal(self.user.communicate('go\n', 20)[0], f'two{self.cwd}\n',
+        equal(self.user.communicate('go\n', 60)[0], f'two{self.cwd}\n',
               'a working directory')
 
     def leave(self):
@@ -104,7 +104,7 @@ class Insider:
         self.edited.close()
         self.user.kill()
         self.user.wait()
-        subprocess.run(['umount', self.at], check=True)
+        unmount(self.at)
 
 
 def change(root):

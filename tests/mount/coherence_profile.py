@@ -7,6 +7,7 @@ import os
 import threading
 import time
 
+from checks import unmount
 from mounted import Skip, View, equal, fails, main, read_file, run, true, wait_for, write_file
 from private import as_asked
 
@@ -14,7 +15,7 @@ HEAD = '[profile]\nname = own\nbackends = bk/*/\n' \
        '[map other]\nat = other\nfrom = bk/${backend}/other\n'
 MAP = '[map lib]\nat = lib\nfrom = bk/${backend}/lib\n'
 WRITE = '[write]\n/.git = deny\n@any = owner\n'
-SOON_SEC = 20  # a loaded machine may take its time; `specfs sync` need not wait
+SOON_SEC = 60  # a loaded machine may take its time; `specfs sync` need not wait
 
 TREE = {
     '.specfs.ini': HEAD + MAP + WRITE,
@@ -371,7 +372,7 @@ def mounts_inside_stay():
                 equal('more.txt' in os.listdir('.'), MAP in text, 'its listing')
         finally:
             os.chdir('/')
-            run(['umount', at])
+            unmount(at)
 
 
 def readers_see_old_or_new():

@@ -4,11 +4,11 @@ import errno
 import mmap
 import os
 import signal
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
+from checks import unmount  # noqa: E402
 from daemontree import view  # noqa: E402
 from mounted import equal, fails, is_mounted, main, read_file, true, wait_for  # noqa: E402
 
@@ -32,8 +32,7 @@ def signals_unmount():
 def unmounting_ends_the_daemon():
     with view() as v:
         os.listdir(v.mnt)
-        argv = ['umount', v.mnt] if os.geteuid() == 0 else ['fusermount3', '-u', v.mnt]
-        subprocess.run(argv, check=True)
+        unmount(v.mnt, *([] if os.geteuid() == 0 else ['fusermount3', '-u']))
         ended(v, 'umount')
 
 

@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
+from checks import unmount
 from mounted import View, equal, is_mounted, main, need_program, run, true, wait_for, write_file
 from redirects import is_out, mounts_below, need_bind, redirects
 
@@ -116,7 +117,7 @@ def every_end_takes_them_down():
                 run(['umount', '-l', v.mnt])
                 v._reap(0)
             elif end == 'all':
-                run(['umount', '-R', v.mnt])
+                unmount(v.mnt, 'umount', '-R')
                 v._reap(0)
             elif end == 'term':
                 v.kill(signal.SIGTERM)
@@ -211,7 +212,7 @@ def status_and_which_know_them():
         true('enflame' in v.cli('status', cwd=v.path('build')).stdout, 'status, from inside')
         equal(v.cli('redirect', 'list', cwd=v.path('build')).stdout.split()[3:5],
               ['build', 'bind'], 'list, from inside')
-        run(['umount', v.path('build')])
+        unmount(v.path('build'))
         equal(redirects(v)['build'], 'lost', 'after somebody has unmounted it')
         v.cli('redirect', 'remove', v.mnt, 'build')
         equal(v.listdir('build'), ['x'], 'put back')

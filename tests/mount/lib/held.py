@@ -34,7 +34,7 @@ class Held:
             raise Skip(f'opening cannot be held up: {os.strerror(ctypes.get_errno())}')
         return self
 
-    def wait(self, limit_sec=20):
+    def wait(self, limit_sec=60):
         """Return once somebody waits."""
         if not select.select([self.fan], [], [], limit_sec)[0]:
             raise AssertionError(f'nobody opens {self.path} within {limit_sec} s')

@@ -15,7 +15,7 @@ from private import NOBODY, profile_dir
 MARKER = 'python/triton/FLAGTREE_BACKEND'
 
 
-def end(p, limit_sec=20):
+def end(p, limit_sec=60):
     """End what a test that failed has left; the program passes SIGTERM on to its command."""
     if p.poll() is not None:
         return
