@@ -71,6 +71,25 @@ def as_nobody(call):
     true(os.waitpid(pid, 0)[1] == 0, f'as an ordinary user: {said}')
 
 
+def as_command():
+    """What to put before a command line that the ordinary user is to run."""
+    need_program('setpriv')
+    return ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups']
+
+
+def _run_again_readably():
+    """Go on with a Python that the ordinary user may read, which one in somebody's home is not."""
+    for python in (sys.executable, *(os.path.join(d, 'python3') for d in os.get_exec_path())):
+        if run([*as_command(), python, '-c', 'import json'], ok=None).returncode == 0:
+            break
+    else:
+        raise Skip('there is no Python that this user may read')
+    if python != sys.executable:
+        true('SPECFS_TEST_PYTHON' not in os.environ, f'{python} is the same for root')
+        os.environ['SPECFS_TEST_PYTHON'] = python
+        os.execv(python, [python, '-B', *sys.argv])
+
+
 def become_nobody():
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -84,7 +103,6 @@ class UserView(View):
     """
 
     def _setup(self):
-        need_program('setpriv')
         self.bin, env = _copies(self.tmp)
         self.more_env.update(env)
         super()._setup()
@@ -93,8 +111,7 @@ class UserView(View):
         os.chmod(self.tmp, 0o755)
 
     def mount_argv(self):
-        return ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups',
-                *super().mount_argv()]
+        return [*as_command(), *super().mount_argv()]
 
     def _answers(self):
         if self.daemon.poll() is not None:
@@ -113,6 +130,7 @@ def as_asked():
         if os.geteuid() != 0:
             raise Skip('the test itself is run as one')
         run_again_privately(OPEN_DEVICE)
+        _run_again_readably()
         _copy_program()
         become_nobody()
         os.chdir(temp_base())

@@ -10,7 +10,7 @@ import subprocess
 
 from checks import Skip, clean_env, equal, need_namespace, need_program, run, wait_for
 from mounted import View, is_mounted
-from private import NOBODY, profile_dir
+from private import NOBODY, as_command, profile_dir
 
 MARKER = 'python/triton/FLAGTREE_BACKEND'
 
@@ -52,8 +52,7 @@ class Place(View):
     def _become_user(self):
         need_program('unshare')
         if os.geteuid() == 0:
-            need_program('setpriv')
-            self.as_user = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups']
+            self.as_user = as_command()
             self._copy_program()
             for base, dirs, files in os.walk(self.tmp):
                 for name in [base] + [os.path.join(base, n) for n in dirs + files]:
