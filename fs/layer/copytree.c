@@ -10,10 +10,10 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "layer/children.h"
 #include "layer/copyobj.h"
 #include "layer/copyup.h"
 #include "layer/linktext.h"
-#include "layer/listing.h"
 #include "layer/made.h"
 #include "layer/mark.h"
 
@@ -209,56 +209,6 @@ static int copy_other(struct copier *c, const struct spot *s, const struct found
 
 static int copy_any(struct copier *c, const struct spot *s, const struct found *f);
 
-/* A child of a directory: name and what the view shows, kept while no descriptor is. */
-struct child {
-	char *name;
-	struct found f;
-};
-
-struct children {
-	struct child *v;
-	size_t n;
-};
-
-static void children_clear(struct children *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		free(l->v[i].name);
-	free(l->v);
-}
-
-static int children_read(struct copier *c, const char *path, const struct found *f,
-			 struct children *ret)
-{
-	cleanup_listing struct listing *l = NULL;
-	cleanup_dirset struct dirset ds;
-	int r;
-
-	dirset_init(&ds);
-	r = stack_open_dir(&c->v->stack, path, f->parts, &ds);
-	if (!r)
-		r = listing_read(&c->v->stack, &ds, &l);
-	if (r < 0)
-		return r;
-	ret->v = calloc(l->n ? l->n : 1, sizeof(*ret->v));
-	if (!ret->v)
-		return -ENOMEM;
-	for (size_t i = 0; i < l->n; i++) {
-		struct child *k = &ret->v[ret->n];
-
-		r = stack_child(&c->v->stack, &ds, l->v[i].name, &k->f);
-		if (r == -ENOENT)
-			continue; /* removed meanwhile */
-		if (r < 0)
-			return r;
-		k->name = strdup(l->v[i].name);
-		if (!k->name)
-			return -ENOMEM;
-		ret->n++;
-	}
-	return 0;
-}
-
 static int copy_child(struct copier *c, const struct spot *dir, int dir_fd, const struct child *k)
 {
 	cleanup_strbuf struct strbuf path = STRBUF_INIT;
@@ -278,12 +228,11 @@ static int copy_child(struct copier *c, const struct spot *dir, int dir_fd, cons
 
 static int copy_children(struct copier *c, const struct spot *s, const struct found *f, int dir_fd)
 {
-	struct children l = { 0 };
-	int r = children_read(c, s->path, f, &l);
+	cleanup_children struct children l = { 0 };
+	int r = children_read(&c->v->stack, s->path, f, &l);
 
 	for (size_t i = 0; !r && i < l.n; i++)
 		r = copy_child(c, s, dir_fd, &l.v[i]);
-	children_clear(&l);
 	return r;
 }
 

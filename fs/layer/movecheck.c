@@ -10,7 +10,7 @@
 
 #include "base/glob.h"
 #include "base/path.h"
-#include "layer/listing.h"
+#include "layer/children.h"
 
 bool move_is_shown(const struct view *v, unsigned layer, const char *path, mode_t mode)
 {
@@ -28,42 +28,29 @@ struct check {
 /* @target: view path of the new place, if there is one */
 static int check_any(struct check *c, const char *path, const char *target, const struct found *f);
 
-static int check_child(struct check *c, const char *path, const char *target, const char *name,
-		       const struct found *f)
+static int check_child(struct check *c, const char *path, const char *target, const struct child *k)
 {
 	cleanup_strbuf struct strbuf sub = STRBUF_INIT;
 	cleanup_strbuf struct strbuf to = STRBUF_INIT;
-	int r = path_join(&sub, path, name);
+	int r = path_join(&sub, path, k->name);
 
 	if (!r)
-		r = path_join(&to, target, name);
+		r = path_join(&to, target, k->name);
 	if (r < 0)
 		return r;
-	if (c->dest && !move_is_shown(c->v, c->dest, to.buf, f->obj.st.st_mode))
+	if (c->dest && !move_is_shown(c->v, c->dest, to.buf, k->f.obj.st.st_mode))
 		c->is_shown = false;
-	return check_any(c, sub.buf, to.buf, f);
+	return check_any(c, sub.buf, to.buf, &k->f);
 }
 
 static int check_children(struct check *c, const char *path, const char *target,
 			  const struct found *f)
 {
-	cleanup_listing struct listing *l = NULL;
-	cleanup_dirset struct dirset ds;
-	int r;
+	cleanup_children struct children l = { 0 };
+	int r = children_read(&c->v->stack, path, f, &l);
 
-	dirset_init(&ds);
-	r = stack_open_dir(&c->v->stack, path, f->parts, &ds);
-	if (!r)
-		r = listing_read(&c->v->stack, &ds, &l);
-	for (size_t i = 0; !r && i < l->n; i++) {
-		struct found child;
-
-		r = stack_child(&c->v->stack, &ds, l->v[i].name, &child);
-		if (!r)
-			r = check_child(c, path, target, l->v[i].name, &child);
-		else if (r == -ENOENT)
-			r = 0; /* removed meanwhile */
-	}
+	for (size_t i = 0; !r && i < l.n; i++)
+		r = check_child(c, path, target, &l.v[i]);
 	return r;
 }
 

@@ -4,6 +4,7 @@
  * name, and nothing else, whatever they say of the new place.
  */
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "check.h"
 #include "tree.h"
@@ -115,6 +116,34 @@ static void exchanged_directories_keep_their_names(void **state)
 	assert_string_equal(vf_text(f, "src/e/a"), "a");
 }
 
+/* Each level is in two layers. A copy takes a descriptor for each level, nothing else does. */
+static void deep_directory_takes_few_descriptors(void **state)
+{
+	enum { LEVELS = 100, LIMIT = 160 };
+	struct viewfix *f = *state;
+	char deep[2 * LEVELS + 1];
+	char low[300];
+	char high[300];
+	struct rlimit was;
+	struct rlimit few;
+	int r;
+
+	for (int i = 0; i < LEVELS; i++)
+		(void)snprintf(deep + (size_t)i * 2, 3, "/d");
+	(void)snprintf(low, sizeof(low), "trunk/lib/d%s/low=low", deep);
+	(void)snprintf(high, sizeof(high), "trunk/spec/b/lib/d%s/spec=spec", deep);
+	tree_make(f->tmp, low, high, NULL);
+	open_with(f, "", "");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	few = (struct rlimit){ .rlim_cur = LIMIT, .rlim_max = was.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	r = vf_rename(f, "lib/d", "t", 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_int_equal(r, 0);
+	(void)snprintf(low, sizeof(low), "t%s", deep);
+	assert_string_equal(vf_names(f, low), "low spec");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +152,7 @@ int main(void)
 		TEST(hidden_name_does_not_come_to_light),
 		TEST(file_that_no_view_showed_does_not_either),
 		TEST(exchanged_directories_keep_their_names),
+		TEST(deep_directory_takes_few_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
