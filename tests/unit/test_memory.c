@@ -11,10 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 
 enum { PIECES = 40000, PIECE = 104, WHOLE_KB = PIECES * PIECE / 1024 };
+enum { REQUESTS = 40, DATA_MAX = 1 << 20 };
 
 static char *pieces[PIECES];
 
@@ -72,6 +75,42 @@ static void what_a_thread_took_is_given_back(void **state)
 	assert_true(used_kb() - before < WHOLE_KB / 4);
 }
 
+/* As a READ does. Sets @arg to how many pages the thread got for it. */
+static void *take_again(void *arg)
+{
+	long *ret = arg;
+	struct rusage before;
+	struct rusage after;
+
+	getrusage(RUSAGE_THREAD, &before);
+	for (int i = 0; i < REQUESTS; i++) {
+		/* not known to the compiler, which would leave it all out */
+		char *volatile buf = malloc(DATA_MAX);
+
+		assert_non_null(buf);
+		memset(buf, 1, DATA_MAX);
+		free(buf);
+	}
+	getrusage(RUSAGE_THREAD, &after);
+	*ret = after.ru_minflt - before.ru_minflt;
+	return NULL;
+}
+
+static void a_thread_keeps_what_each_request_takes(void **state)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	pthread_t t;
+	long got = 0;
+
+	(void)state;
+	memory_limit();
+	if (!is_plain())
+		skip();
+	assert_int_equal(pthread_create(&t, NULL, take_again, &got), 0);
+	assert_int_equal(pthread_join(t, NULL), 0);
+	assert_in_range(got, 0, 3 * DATA_MAX / page);
+}
+
 static void it_is_due_whenever_half_have_gone(void **state)
 {
 	struct peak p = { 0 };
@@ -95,6 +134,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_thread_took_is_given_back),
+		cmocka_unit_test(a_thread_keeps_what_each_request_takes),
 		cmocka_unit_test(it_is_due_whenever_half_have_gone),
 	};
 
