@@ -20,7 +20,7 @@
 #include "tree.h"
 #include "viewfix.h"
 
-enum { LIMIT_SEC = 10, MAX_FILES = 16 };
+enum { LIMIT_SEC = 40, MAX_FILES = 16 };
 
 struct fix {
 	struct viewfix *view;

@@ -20,14 +20,16 @@
 
 enum {
 	SIZE = 40,
-	BLOCKED = 2,   /* looks that wait for a page that a READ is filling */
-	LIMIT_SEC = 1, /* well below what a READ waits for looks that never end */
+	BLOCKED = 2, /* looks that wait for a page that a READ is filling */
+	MORE = 8,    /* one more helps; on a busy machine some may be begun before it has */
+	LIMIT_SEC = 40,
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t replied = PTHREAD_COND_INITIALIZER;
 static unsigned looks;
 static unsigned replies;
+static unsigned looks_before_reply;
 
 off_t __wrap_size_bring(struct server *srv, uint64_t id, struct stat *st, off_t size,
 			const struct size_ways *ways);
@@ -54,12 +56,13 @@ int __wrap_fuse_reply_buf(fuse_req_t req, const char *buf, size_t size)
 	(void)buf;
 	pthread_mutex_lock(&lock);
 	replies += size == SIZE;
+	looks_before_reply = looks;
 	pthread_cond_broadcast(&replied);
 	pthread_mutex_unlock(&lock);
 	return 0;
 }
 
-/* Returns whether the READ was replied to in time. */
+/* Returns whether the READ was replied to at all. */
 static bool await_reply(void)
 {
 	struct timespec until;
@@ -87,7 +90,7 @@ static void a_read_does_not_wait_for_looks_that_wait_for_it(void **state)
 	struct handle *h = NULL;
 	struct inval *i;
 	int fd = mkstemp(path);
-	bool in_time;
+	bool came;
 
 	assert_true(fd >= 0 && unlink(path) == 0);
 	assert_int_equal(pthread_rwlock_init(&srv.tree, NULL), 0);
@@ -97,11 +100,12 @@ static void a_read_does_not_wait_for_looks_that_wait_for_it(void **state)
 	inval_mounted(i, "/", 0);
 	assert_int_equal(inval_begin(i), 0);
 	assert_true(look_read_later(i, n->id, NULL, data, SIZE, SIZE));
-	in_time = await_reply();
+	came = await_reply();
 	inval_end(i);
 	inval_free(i);
-	assert_true(in_time);
-	assert_int_equal(looks, BLOCKED + 1);
+	assert_true(came);
+	/* fewer: it was given up */
+	assert_in_range(looks_before_reply, BLOCKED + 1, BLOCKED + MORE);
 	node_unref(n);
 	pthread_rwlock_destroy(&srv.tree);
 }

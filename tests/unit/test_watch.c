@@ -21,7 +21,7 @@
 #include "daemon/watch.h"
 #include "tree.h"
 
-enum { LIMIT_SEC = 10, SEEN_MAX = 4096 };
+enum { LIMIT_SEC = 40, SEEN_MAX = 4096 };
 
 struct seen {
 	uint64_t dir;
