@@ -20,6 +20,7 @@ enum {
 	LOOKERS = 2,      /* one may wait for the READs: then the other finds the size lowered */
 	MORE_MSEC = 10,   /* if it was told another one between them, both wait: one more looks */
 	MAX_TRIES = 64,   /* a look is in vain if the kernel is told something else meanwhile */
+	OPEN_MSEC = 1000, /* many times what opening takes if nobody has a directory locked */
 	LIMIT_SEC = 2,    /* for a mount that can't be looked at any more */
 };
 
@@ -46,6 +47,19 @@ struct lowering {
 	struct lowering *next; /* of those that somebody is looking for */
 };
 
+/*
+ * What leads to the node is opened by a thread of its own: link(2) has the new name's directory
+ * locked while it waits for the attributes of the file, and so for a look. If that directory is the
+ * view's root, and the kernel does not know .specfs at the moment, who opens it waits for link(2).
+ */
+struct opening {
+	struct inval *i;          /* constant */
+	char name[SIZE_NAME_MAX]; /* constant */
+	int fd;                   /* or a negative errno; guarded by the lock, as what follows */
+	bool done;
+	bool left;                /* nobody waits for it */
+};
+
 /* What is open leads to the node: have it asked for, and say what has become of that. */
 static off_t ask(struct server *srv, int fd)
 {
@@ -62,22 +76,93 @@ static off_t ask(struct server *srv, int fd)
 	return (off_t)st.stx_size;
 }
 
-off_t look_at(void *inval, const char *name)
+/* Open what leads to the node. That name is not to keep it. */
+static int open_name(struct inval *i, const char *name)
 {
-	struct inval *i = inval;
-	cleanup_fd int root = i->mountpoint ? mounted_open(i->mountpoint, i->device) : -ENXIO;
+	cleanup_fd int root = mounted_open(i->mountpoint, i->device);
 	char path[sizeof(HIDDEN_NAME) + SIZE_NAME_MAX];
-	cleanup_fd int fd = -1;
-	off_t size;
+	int fd;
 
 	if (root < 0)
 		return root;
 	snprintf(path, sizeof(path), "%s/%s", HIDDEN_NAME, name);
 	fd = openat(root, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	size = fd < 0 ? -errno : ask(i->srv, fd);
-	/* that name is not to keep the node */
+	if (fd < 0)
+		fd = -errno;
 	(void)fuse_lowlevel_notify_inval_entry(i->fuse, HIDDEN_DIR, name, strlen(name));
-	return size;
+	return fd;
+}
+
+static void opening_free(struct opening *o)
+{
+	if (o->fd >= 0)
+		close(o->fd);
+	free(o);
+}
+
+static void *opening_run(void *arg)
+{
+	struct opening *o = arg;
+	struct inval *i = o->i;
+	bool left;
+	int fd;
+
+	size_look_by_me(i->srv, o->name);
+	fd = open_name(i, o->name);
+	pthread_mutex_lock(&i->lock);
+	o->fd = fd;
+	o->done = true;
+	left = o->left;
+	if (left)
+		opening_free(o);
+	i->alive--;
+	pthread_cond_broadcast(&i->done);
+	pthread_cond_broadcast(&i->reads_more);
+	pthread_mutex_unlock(&i->lock);
+	return NULL;
+}
+
+/* Returns 0 once it is open or can't be, else the other thread frees @o. */
+static int await_opening(struct opening *o)
+{
+	struct inval *i = o->i;
+	const struct timespec until = due_after(OPEN_MSEC);
+	pthread_t t;
+	int r = 0;
+
+	pthread_mutex_lock(&i->lock);
+	if (pthread_create(&t, NULL, opening_run, o) != 0) {
+		o->done = true;
+	} else {
+		pthread_detach(t);
+		i->alive++;
+	}
+	while (!o->done && !i->stop && !r)
+		r = -pthread_cond_timedwait(&i->reads_more, &i->lock, &until);
+	r = o->done ? 0 : i->stop ? -ENXIO : -EAGAIN;
+	o->left = r < 0;
+	pthread_mutex_unlock(&i->lock);
+	return r;
+}
+
+off_t look_at(void *inval, const char *name)
+{
+	struct inval *i = inval;
+	struct opening *o = i->mountpoint ? malloc(sizeof(*o)) : NULL;
+	off_t size;
+	int r;
+
+	if (!o)
+		return -ENXIO;
+	*o = (struct opening){ .i = i, .fd = -ENXIO };
+	snprintf(o->name, sizeof(o->name), "%s", name);
+	r = await_opening(o);
+	if (r < 0)
+		return r;
+	size_look_by_me(i->srv, name);
+	size = o->fd < 0 ? o->fd : ask(i->srv, o->fd);
+	opening_free(o);
+	return size == -EAGAIN ? -ENXIO : size;
 }
 
 void look_wait(void *inval, uint64_t id)

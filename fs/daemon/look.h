@@ -9,7 +9,11 @@
 
 #include "daemon/inval.h"
 
-/** look_at - for struct size_ways; @inval is the struct inval */
+/**
+ * look_at - for struct size_ways; @inval is the struct inval
+ *
+ * Takes a second at most until the node is open.
+ */
 off_t look_at(void *inval, const char *name);
 
 /** look_wait - for struct size_ways */

@@ -211,6 +211,15 @@ static void look_begin(struct size_looks *all, struct look *l)
 	pthread_mutex_unlock(&all->lock);
 }
 
+void size_look_by_me(struct server *srv, const char *name)
+{
+	pthread_mutex_lock(&srv->looks->lock);
+	for (struct look *l = srv->looks->first; l; l = l->next)
+		if (!strcmp(l->name, name))
+			l->who = gettid();
+	pthread_mutex_unlock(&srv->looks->lock);
+}
+
 static void look_end(struct size_looks *all, struct look *l)
 {
 	struct look **p = &all->first;
@@ -312,7 +321,7 @@ static off_t bring(struct server *srv, uint64_t id, struct stat *st, off_t size,
 	now = ways->look(ways->arg, l.name);
 	look_end(srv->looks, &l);
 	if (now < 0 || !l.seen)
-		return -ENXIO;
+		return now == -EAGAIN ? now : -ENXIO;
 	*st = l.st;
 	*told_end = l.told_end;
 	return now;
@@ -373,7 +382,10 @@ static bool is_overtaken(struct node *n)
 	return is;
 }
 
-/* One try. Returns 1 if the kernel has the size that is in @ret, 0 if it has another one. */
+/*
+ * One try. Returns 1 if the kernel has the size that is in @ret or can't be brought to one now, 0
+ * if it has another one.
+ */
 static int settle_once(struct server *srv, struct node *n, const struct size_ways *ways,
 		       struct stat *ret)
 {
@@ -398,6 +410,10 @@ static int settle_once(struct server *srv, struct node *n, const struct size_way
 	if (atomic_load(&n->lowered))
 		return 0;
 	now = bring(srv, n->id, ret, -1, ways, &told);
+	if (now == -EAGAIN) {
+		atomic_store(&n->doubtful, true); /* whoever waits is told what the kernel has */
+		return 1;
+	}
 	if (now < 0)
 		now = ret->st_size; /* the replies tell it */
 	/* a WRITE may have moved it on */

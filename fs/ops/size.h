@@ -50,7 +50,8 @@ struct size_ways {
 	 * sees what they did before, size_lowering() above all */
 	void (*wait)(void *arg, uint64_t id);
 	/* look up @name in .specfs of the mount and ask for the attributes of what is there;
-	 * returns the size that the kernel has then, or a negative errno */
+	 * returns the size that the kernel has then, or a negative errno: -EAGAIN if that takes
+	 * too long, perhaps because who has a directory locked waits for what comes of the look */
 	off_t (*look)(void *arg, const char *name);
 	void *arg;
 };
@@ -147,6 +148,9 @@ off_t size_bring(struct server *srv, uint64_t id, struct stat *st, off_t size,
 void size_look_sees(struct server *srv, const struct timespec *mtime);
 
 enum { SIZE_NAME_MAX = 40 }; /* such a name, with its NUL */
+
+/** size_look_by_me - what asks for the look of that name, if it is under way, is this thread */
+void size_look_by_me(struct server *srv, const char *name);
 
 /** size_looked_up - answer a look-up if it is of such a look; false if it is not */
 bool size_looked_up(struct server *srv, fuse_req_t req, uint64_t dir, const char *name);
