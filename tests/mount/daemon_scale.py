@@ -7,7 +7,7 @@ import shutil
 import struct
 import time
 
-from checks import measurement
+from checks import fast, measurement
 from children import undisturbed
 from mounted import Skip, View, git, main, true, wait_for
 
@@ -150,7 +150,7 @@ def one_change_costs_the_same_in_any_tree():
             look_at_all(v)
             os.listdir(v.path('many/large'))
             large, told_large = change_underneath(v, 'many/large')
-        true(large < SAME * small, f'{CHANGES} changes: {small:.0f} ms in a small tree, '
+        fast(large < SAME * small, f'{CHANGES} changes: {small:.0f} ms in a small tree, '
              f'{large:.0f} ms in a large one')
         true(told_large < told_small + FEW,
              f'the kernel is told {told_small} things for a change, {told_large} in a large tree')
@@ -173,7 +173,7 @@ def depth_costs_no_square():
             costs.append(cpu_msec(v) - before)
         os.close(at)
         first, last = costs[0], costs[-1]
-        true(last < DEEP_FACTOR * first,
+        fast(last < DEEP_FACTOR * first,
              f'{PART} directories took {first:.0f} ms, the last ones {last:.0f} ms of CPU time')
 
 

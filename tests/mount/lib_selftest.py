@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
-from checks import has_namespaces  # noqa: E402
+from checks import Slow, fast, has_namespaces, measurement  # noqa: E402
 from children import forget, may_forget, start, statuses, undisturbed  # noqa: E402
 from mounted import Skip, View, equal, is_mounted, main, true, wait_for  # noqa: E402
 
@@ -92,6 +92,31 @@ def others_forget_nothing_while_one_counts():
         wait_for(lambda: forget() or asked() > 100, 'afterwards it forgets')
 
 
+def repeated(*outcomes):
+    """How often a measurement runs that has these outcomes, and what it ends with."""
+    left = list(outcomes)
+
+    @measurement
+    def test():
+        outcome = left.pop(0)
+        true(outcome != 'wrong', 'right')
+        fast(outcome == 'fast', 'fast')
+
+    try:
+        test()
+        end = None
+    except AssertionError as e:
+        end = type(e)
+    return len(outcomes) - len(left), end
+
+
+def only_what_is_slow_is_measured_again():
+    equal(repeated('slow', 'slow', 'fast'), (3, None), 'the third time')
+    equal(repeated('slow', 'slow', 'slow', 'fast'), (3, Slow), 'always slow')
+    equal(repeated('wrong', 'fast'), (1, AssertionError), 'what is wrong once is a fault')
+
+
 main(a_view_is_mounted_and_taken_down, a_background_mount_answers_when_the_command_returns,
      a_failing_test_unmounts_too, a_set_up_that_fails_says_why,
-     no_other_test_can_keep_a_view_mounted, others_forget_nothing_while_one_counts)
+     no_other_test_can_keep_a_view_mounted, others_forget_nothing_while_one_counts,
+     only_what_is_slow_is_measured_again)

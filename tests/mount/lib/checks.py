@@ -81,9 +81,19 @@ def unmount(path, *way):
              f'{argv}')
 
 
+class Slow(AssertionError):
+    """What was measured took too long."""
+
+
+def fast(value, what):
+    """true() of a time that was measured."""
+    if not value:
+        raise Slow(what)
+
+
 def measurement(test):
     """Decorator of a test that measures time: whoever else works on this machine may spoil one, so
-    it fails if it does so three times over, from the start."""
+    it fails if it is not fast() three times over, from the start; or whatever else fails, once."""
 
     @functools.wraps(test)
     def repeat():
@@ -91,7 +101,7 @@ def measurement(test):
             try:
                 test()
                 return
-            except AssertionError as e:
+            except Slow as e:
                 if not left:
                     raise
                 print(f'{test.__name__}, once more: {e}', flush=True)
