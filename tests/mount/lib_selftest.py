@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: MIT
 """The helper itself: a view comes up, answers, comes up again, and leaves nothing behind."""
 import os
+import signal
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
 from checks import Slow, fast, has_namespaces, measurement  # noqa: E402
 from children import forget, may_forget, start, statuses, undisturbed  # noqa: E402
-from mounted import Skip, View, equal, is_mounted, main, true, wait_for  # noqa: E402
+from mounted import (Skip, View, equal, is_mounted, main, remove_tree, true,  # noqa: E402
+                     wait_for)
+from namespace import PRIVATE  # noqa: E402
+
+DIE = 'die'
 
 TREE = {
     'a.txt': 'trunk\n',
@@ -68,6 +74,25 @@ def no_other_test_can_keep_a_view_mounted():
     true(namespace_of('self') != namespace_of(os.getppid()), 'the test has one of its own')
 
 
+def dies_with_a_view():
+    v = View(TREE, use_git=False, foreground=False)
+    v.__enter__()
+    print(v.tmp, v.status()['pid'], flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def a_killed_test_leaves_no_daemon():
+    if not has_namespaces():
+        raise Skip('no mount namespace of its own')
+    env = {k: text for k, text in os.environ.items() if k != PRIVATE}
+    p = subprocess.run([sys.executable, os.path.abspath(__file__), DIE], env=env, check=False,
+                       stdout=subprocess.PIPE, text=True)
+    equal(p.returncode, -signal.SIGKILL, 'how it ended')
+    tmp, pid = p.stdout.split()
+    wait_for(lambda: not os.path.exists(f'/proc/{pid}'), 'the daemon ends')
+    remove_tree(tmp)
+
+
 def others_forget_nothing_while_one_counts():
     if not may_forget():
         raise Skip('it is not ours to let the kernel forget')
@@ -116,7 +141,9 @@ def only_what_is_slow_is_measured_again():
     equal(repeated('wrong', 'fast'), (1, AssertionError), 'what is wrong once is a fault')
 
 
+if sys.argv[1:] == [DIE]:
+    main(dies_with_a_view)
 main(a_view_is_mounted_and_taken_down, a_background_mount_answers_when_the_command_returns,
      a_failing_test_unmounts_too, a_set_up_that_fails_says_why,
      no_other_test_can_keep_a_view_mounted, others_forget_nothing_while_one_counts,
-     only_what_is_slow_is_measured_again)
+     only_what_is_slow_is_measured_again, a_killed_test_leaves_no_daemon)

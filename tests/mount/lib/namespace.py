@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 """A mount namespace for a test alone: no other test keeps its views mounted, nor it theirs."""
 import os
+import select
 import sys
+import time
 
 from checks import has_namespaces, run, true
 
 PRIVATE = 'SPECFS_TEST_PRIVATE'
+WATCHED = 'watched'
+GIVE_UP_SEC = 60
 # at once, as long as it has them nobody is done who unmounts one; drop_views() looks again
 DROP_VIEWS = 'umount -l -a -t fuse.specfs 2> /dev/null || :\n'
 
@@ -20,10 +24,14 @@ def run_again_privately(setup=':'):
     """Root only: run this test again in a mount namespace of its own, after shell text @setup.
 
     Returns where that cannot be had, and in the second run.  The namespace is without the views of
-    other tests, which it would keep mounted when they end.
+    other tests, which it would keep mounted when they end.  Nobody else sees those of this test:
+    they are unmounted, and so their daemons end, when it is killed.
     """
     if os.environ.get(PRIVATE):
         drop_views()
+        if os.environ[PRIVATE] != WATCHED:
+            os.environ[PRIVATE] = WATCHED
+            watch_over_views()
     elif has_namespaces():
         sys.stdout.flush()
         script = DROP_VIEWS + setup + '\nexec "$0" -B "$@"'
@@ -43,3 +51,46 @@ def drop_views():
         p = run(['umount', '-l', view], ok=None)
         # it goes by itself when its mountpoint is removed elsewhere
         true(p.returncode == 0 or view not in views(), f'{view} is unmounted: {p.stderr}')
+
+
+def watch_over_views():
+    """Start a process, no child of this one, that clears up after it in this namespace."""
+    test = os.pidfd_open(os.getpid())
+    pid = os.fork()
+    if pid:
+        os.waitpid(pid, 0)
+        os.close(test)
+        return
+    try:
+        os.setsid()  # a test runner ends all of the test's session
+        if not os.fork():
+            _clear_up_after(test)
+    finally:
+        os._exit(0)
+
+
+def _clear_up_after(test):
+    os.chdir('/')
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in range(3):
+        os.dup2(null, fd)  # who reads what the test says waits for its end
+    select.select([test], [], [])
+    until = time.monotonic() + GIVE_UP_SEC
+    while True:
+        drop_views()
+        # what was about to mount one may do so yet
+        if not _is_anybody_here() or time.monotonic() > until:
+            return
+        time.sleep(0.1)
+
+
+def _is_anybody_here():
+    """Is any other process in this mount namespace?"""
+    here = os.readlink('/proc/self/ns/mnt')
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            if int(pid) != os.getpid() and os.readlink(f'/proc/{pid}/ns/mnt') == here:
+                return True
+        except OSError:
+            pass  # it has just ended
+    return False
