@@ -147,19 +147,19 @@ def watchers_in_the_mount_hear_of_what_is_done_there():
             with open(log, 'w', encoding='utf-8') as f:
                 watch = subprocess.Popen(['inotifywait', '-m', '-e', 'modify', v.path(name)],
                                          stdout=f, stderr=subprocess.PIPE, text=True)
-            with open(os.path.join(v.tmp, 'tail'), 'w', encoding='utf-8') as f:
-                tail = subprocess.Popen(['tail', '-n0', '-F', v.path(name)], stdout=f)
+            before, shown = text_of(v.path(name)), os.path.join(v.tmp, 'tail')
+            with open(shown, 'w', encoding='utf-8') as f:
+                tail = subprocess.Popen(['tail', '-n', '+1', '-F', v.path(name)], stdout=f)
             try:
                 while 'established' not in watch.stderr.readline():
                     pass
-                wait_for(lambda: any(os.path.realpath(f'/proc/{tail.pid}/fd/{n}') == v.path(name)
-                                     for n in os.listdir(f'/proc/{tail.pid}/fd')), 'tail has it')
+                wait_for(lambda: text_of(shown) == before, f'{name}: tail has read all of it')
                 for i, text in enumerate(('x\n', 'y\n')):
                     with open(v.path(name), 'a', encoding='utf-8') as f:
                         f.write(text)
                     # two of a kind that nobody has read yet are one
                     wait_for(lambda i=i: text_of(log).count('MODIFY') > i, f'{name}: event {i}')
-                wait_for(lambda: text_of(os.path.join(v.tmp, 'tail')) == 'x\ny\n',
+                wait_for(lambda: text_of(shown) == before + 'x\ny\n',
                          f'{name}: tail -F shows both lines')
                 # an append underneath: whoever looks sees it, tail -F looks
                 with open(f'{v.root}/{real}', 'a', encoding='utf-8') as f:
