@@ -31,8 +31,8 @@ bool firm_is_recent(const struct node *n);
 /**
  * firm_wait - return when the firm replies that have begun by now have been taken
  *
- * Not with a lock held: that may be after 20 ms, or 40 ms later if one is not sent. What begins
- * later makes it no longer.
+ * Not with a lock held: that may be after 20 ms, or up to 40 ms later if one is not sent, which
+ * may be one that has begun meanwhile.
  */
 void firm_wait(const struct node *n);
 
