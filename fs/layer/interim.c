@@ -162,8 +162,8 @@ int interim_publish_over(struct interim *i, int parent_fd, const char *name)
 
 void interim_put_back(struct interim *i, int parent_fd, const char *name)
 {
-	(void)interim_publish_new(i, parent_fd, name);
-	i->live = false;
+	if (interim_publish_new(i, parent_fd, name) < 0)
+		i->live = false; /* not to be removed */
 }
 
 void interim_end(struct interim *i)

@@ -13,6 +13,20 @@
 #include "tree.h"
 #include "viewfix.h"
 
+static bool no_flags; /* as on file systems that know none */
+
+int __real_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
+int __wrap_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
+
+int __wrap_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+	if (flags && no_flags) {
+		errno = EINVAL;
+		return -1;
+	}
+	return __real_renameat2(from_dir, from, to_dir, to, flags);
+}
+
 #define TEST(t) cmocka_unit_test_setup_teardown(t, viewfix_setup, viewfix_teardown)
 
 /* Begin an interim object for s/n in scratch or src/n in trunk; a directory or a file. */
@@ -90,6 +104,68 @@ static void anything_is_published_over_anything(void **state)
 		}
 }
 
+/* Begin, and take what trunk has at src/n. */
+static int take(struct viewfix *f, struct interim *i, const char **name)
+{
+	unsigned trunk = f->v->stack.n - 1;
+	int parent = copyup_parents(f->v, "src/n", trunk, name);
+
+	assert_true(parent >= 0);
+	assert_int_equal(interim_begin(f->v, trunk, "src/n", parent, i), 0);
+	assert_int_equal(interim_take(i, parent, *name), 0);
+	assert_string_equal(vf_on_disk(f, "trunk/src/n"), "-");
+	return parent;
+}
+
+static void what_was_taken_can_go_back(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp, "trunk/src/n=theirs", NULL);
+	vf_open(f, "b");
+	for (unsigned k = 0; k < 2; k++) {
+		const char *name;
+		struct interim i;
+		int parent;
+
+		no_flags = k;
+		parent = take(f, &i, &name);
+		interim_put_back(&i, parent, name);
+		interim_end(&i);
+		close(parent);
+		assert_string_equal(vf_on_disk(f, "trunk/src/n"), "theirs");
+		assert_true(vf_is_clean(f));
+	}
+	no_flags = false;
+}
+
+static void what_was_taken_replaces_nothing(void **state)
+{
+	struct viewfix *f = *state;
+
+	tree_make(f->tmp, "trunk/src/", NULL);
+	vf_open(f, "b");
+	for (unsigned k = 0; k < 2; k++) {
+		char kept[WORKDIR_NAME_MAX + sizeof("trunk/src/")];
+		const char *name;
+		struct interim i;
+		int parent;
+
+		tree_make(f->tmp, "trunk/src/n=theirs", NULL);
+		no_flags = k;
+		parent = take(f, &i, &name);
+		tree_make(f->tmp, "trunk/src/n=newer", NULL);
+		(void)snprintf(kept, sizeof(kept), "trunk/src/%s", i.name);
+		interim_put_back(&i, parent, name);
+		interim_end(&i);
+		assert_string_equal(vf_on_disk(f, "trunk/src/n"), "newer");
+		assert_string_equal(vf_on_disk(f, kept), "theirs");
+		assert_int_equal(unlinkat(parent, name, 0), 0);
+		close(parent);
+	}
+	no_flags = false;
+}
+
 static void whiteout_hides_and_can_be_dropped(void **state)
 {
 	struct viewfix *f = *state;
@@ -116,6 +192,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(new_one_needs_a_free_name),
 		TEST(anything_is_published_over_anything),
+		TEST(what_was_taken_can_go_back),
+		TEST(what_was_taken_replaces_nothing),
 		TEST(whiteout_hides_and_can_be_dropped),
 	};
 
