@@ -227,8 +227,11 @@ static void note_end(struct inval *i)
 	pthread_cond_broadcast(&i->done);
 }
 
-/* Nothing waits any more. Returns whether the lock, which is held, was let go of meanwhile. */
-static bool all_done(struct inval *i, struct peak *p)
+/*
+ * Nothing waits any more: give back what many that did have taken. Returns whether the lock, which
+ * is held, was let go of meanwhile.
+ */
+static bool give_back(struct inval *i, struct peak *p)
 {
 	if (!peak_fell(p, 0, MANY_JOBS))
 		return false;
@@ -258,7 +261,7 @@ static void *names_run(void *arg)
 			continue;
 		}
 		if (!p && !lost) {
-			if (!all_done(i, &i->events_peak))
+			if (!give_back(i, &i->events_peak))
 				due_wait(i);
 			continue;
 		}
@@ -303,7 +306,7 @@ static void *pages_run(void *arg)
 		struct page_job *j = i->pages_first;
 
 		if (!j) {
-			if (!all_done(i, &i->pages_peak))
+			if (!give_back(i, &i->pages_peak))
 				pthread_cond_wait(&i->pages_more, &i->lock);
 			continue;
 		}

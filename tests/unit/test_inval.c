@@ -137,26 +137,23 @@ static void pages_wait(struct fix *f, unsigned n)
 		inval_pages(f->inval, NODE_ROOT + 1 + i);
 }
 
-static void what_many_names_took_is_given_back(void **state)
+static void is_given_back_after(struct fix *f, void (*wait)(struct fix *f, unsigned n))
 {
-	struct fix *f = *state;
-
-	names_wait(f, MANY);
+	wait(f, MANY);
 	assert_int_equal(inval_begin(f->inval), 0);
 	await(f, is_given_back);
 	assert_true(all_told(f));
 	assert_true(atomic_load(&told) >= MANY);
 }
 
+static void what_many_names_took_is_given_back(void **state)
+{
+	is_given_back_after(*state, names_wait);
+}
+
 static void what_many_pages_took_is_given_back(void **state)
 {
-	struct fix *f = *state;
-
-	pages_wait(f, MANY);
-	assert_int_equal(inval_begin(f->inval), 0);
-	await(f, is_given_back);
-	assert_true(all_told(f));
-	assert_true(atomic_load(&told) >= MANY);
+	is_given_back_after(*state, pages_wait);
 }
 
 static void for_few_nobody_asks(void **state)
